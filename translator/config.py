@@ -1,0 +1,257 @@
+"""What defines a model, a decoding and a training run: frozen values, checked when they are made."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, TypeVar, get_args
+
+from translator.errors import InputError
+
+FORMAT_VERSION = 1
+
+Norm = Literal["pre", "post"]
+Positions = Literal["interleaved", "concatenated", "learned"]
+Activation = Literal["relu", "gelu", "silu", "none"]
+NormVariant = Literal["standard", "unbiased"]
+Embeddings = Literal["separate", "tied", "shared"]
+Method = Literal["greedy", "beam", "sample"]
+LengthPenalty = Literal["wu", "power"]
+Schedule = Literal["noam", "cosine", "inverse_sqrt", "constant"]
+
+C = TypeVar("C")
+
+
+def _require(ok: bool, name: str, value: object, want: str) -> None:
+    if not ok:
+        raise InputError(f"{name} is {value!r}; it must be {want}")
+
+
+def _whole(name: str, value: object, low: int, high: int) -> None:
+    ok = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    _require(ok, name, value, f"a whole number from {low} to {high}")
+
+
+def _real(name: str, value: object, low: float, high: float) -> None:
+    ok = isinstance(value, (int, float)) and not isinstance(value, bool)
+    ok = ok and math.isfinite(value) and low <= value <= high  # type: ignore[operator]
+    _require(ok, name, value, f"a finite number from {low} to {high}")
+
+
+def _choice(name: str, value: object, literal: Any) -> None:
+    options = get_args(literal)
+    _require(isinstance(value, str) and value in options, name, value, "one of " + ", ".join(options))
+
+
+def from_dict(kind: type[C], values: Mapping[str, Any]) -> C:
+    """Make the frozen config `kind` from a mapping; an unknown or a missing key is named.
+
+    Raises:
+        InputError: a key is unknown or missing, or a value is out of range.
+    """
+    known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise InputError(f"unknown setting {unknown[0]!r} in {kind.__name__}; known are {', '.join(sorted(known))}")
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise InputError(f"{kind.__name__}: {error}") from error
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The shape and the habits of one encoder-decoder Transformer.
+
+    Defaults follow Vaswani et al. 2017 with pre-norm. Sizes are counts, `dropout` is a probability.
+    `d_head` None means d_model / heads. `embeddings`: "separate" (source, target and output),
+    "tied" (target and output are one), "shared" (all three are one).
+    `padded_length`: every source is padded to it and the padding is attended to (one source
+    document was trained so); None masks padding, as everybody else does.
+    """
+
+    src_vocab: int
+    tgt_vocab: int
+    d_model: int = 256
+    d_ff: int = 1024
+    encoder_layers: int = 6
+    decoder_layers: int = 6
+    encoder_heads: int = 8
+    decoder_heads: int = 8
+    d_head: int | None = None
+    norm: Norm = "pre"
+    final_norm: bool = True
+    norm_eps: float = 1e-5
+    norm_variant: NormVariant = "standard"
+    norm_bias: bool = True
+    embedding_norm: bool = False
+    positions: Positions = "interleaved"
+    max_positions: int = 256
+    first_position: int = 0
+    activation: Activation = "relu"
+    qkv_bias: bool = True
+    out_bias: bool = True
+    ff_bias: bool = True
+    output_bias: bool = False
+    embeddings: Embeddings = "tied"
+    scale_embeddings: bool = True
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    xavier: bool = True
+    padded_length: int | None = None
+    pad_id: int = 0
+    start_id: int = 1
+    eos_id: int = 2
+
+    def __post_init__(self) -> None:
+        for name, high in (("src_vocab", 1_000_000), ("tgt_vocab", 1_000_000), ("d_model", 8192), ("d_ff", 65536)):
+            _whole(name, getattr(self, name), 1, high)
+        for name in ("encoder_layers", "decoder_layers", "encoder_heads", "decoder_heads"):
+            _whole(name, getattr(self, name), 1, 128)
+        _whole("max_positions", self.max_positions, 1, 100_000)
+        _whole("first_position", self.first_position, 0, 1000)
+        for name in ("pad_id", "start_id", "eos_id"):
+            _whole(name, getattr(self, name), 0, self.tgt_vocab - 1)
+        if self.d_head is None:
+            for name in ("encoder_heads", "decoder_heads"):
+                heads = getattr(self, name)
+                _require(self.d_model % heads == 0, name, heads, f"a divisor of d_model {self.d_model}, or set d_head")
+        else:
+            _whole("d_head", self.d_head, 1, 8192)
+        if self.padded_length is not None:
+            _whole("padded_length", self.padded_length, 1, self.max_positions)
+        for name in ("dropout", "attention_dropout"):
+            _real(name, getattr(self, name), 0.0, 0.95)
+        _real("norm_eps", self.norm_eps, 0.0, 1.0)
+        for name, literal in (
+            ("norm", Norm),
+            ("positions", Positions),
+            ("activation", Activation),
+            ("norm_variant", NormVariant),
+            ("embeddings", Embeddings),
+        ):
+            _choice(name, getattr(self, name), literal)
+        same = self.embeddings != "shared" or self.src_vocab == self.tgt_vocab
+        _require(same, "embeddings", self.embeddings, "tied or separate when the vocabularies differ in size")
+
+    def head_size(self, heads: int) -> int:
+        """The width of one head's query, key and value."""
+        return self.d_head or self.d_model // heads
+
+
+@dataclass(frozen=True)
+class DecodeConfig:
+    """How one sentence is decoded.
+
+    `max_length` counts produced tokens, EOS included; None lets the source's length decide
+    (twice its tokens plus 16, at most 160). `length_penalty` is alpha of Wu et al. 2016 ("wu"),
+    or the exponent of the length that divides the score ("power", as in `transformers`);
+    `early_stopping` ends a beam search as soon as `beam` hypotheses have ended.
+    `top_k` 0 and `top_p` 1 switch these filters off. `candidates` is how many
+    alternatives a Step carries.
+    """
+
+    method: Method = "greedy"
+    beam: int = 4
+    length_penalty: float = 0.6
+    penalty_kind: LengthPenalty = "wu"
+    early_stopping: bool = False
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    max_length: int | None = None
+    candidates: int = 8
+
+    def __post_init__(self) -> None:
+        _choice("method", self.method, Method)
+        _choice("penalty_kind", self.penalty_kind, LengthPenalty)
+        _whole("beam", self.beam, 1, 64)
+        _real("length_penalty", self.length_penalty, -5.0, 5.0)
+        _real("temperature", self.temperature, 0.01, 10.0)
+        _whole("top_k", self.top_k, 0, 1_000_000)
+        _real("top_p", self.top_p, 0.001, 1.0)
+        _whole("seed", self.seed, 0, 2**63 - 1)
+        _whole("candidates", self.candidates, 1, 64)
+        if self.max_length is not None:
+            _whole("max_length", self.max_length, 1, 4096)
+
+
+@dataclass(frozen=True)
+class TextConfig:
+    """How one side's text becomes tokens.
+
+    `language` is an ISO 639-1 code. `level`: "subword" (BPE with byte fallback), "word" or "char".
+    `normalise`: "corpus" (what the training corpora had) or "none". `prefix_space` marks the first
+    word like a word after a space, so that both share one piece. `lowercase` as two source documents do.
+    """
+
+    language: str
+    level: Literal["subword", "word", "char"] = "subword"
+    normalise: Literal["corpus", "none"] = "corpus"
+    prefix_space: bool = True
+    lowercase: bool = False
+
+    def __post_init__(self) -> None:
+        _require(isinstance(self.language, str) and 2 <= len(self.language) <= 16, "language", self.language, "a code such as 'de'")
+        _choice("level", self.level, Literal["subword", "word", "char"])
+        _choice("normalise", self.normalise, Literal["corpus", "none"])
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """One training run, whole: what it learns from, how long, and how it is made repeatable.
+
+    `corpora` maps a corpus name to its copies an epoch (fractions: a fresh sample each epoch); a
+    corpus not named takes part once, one with 0 is left out. `batch_tokens` counts target tokens,
+    padding included. `steps` are optimiser steps. `lr` is the peak of every schedule but Noam's,
+    where it is the factor before d_model^-0.5. `bpe_dropout` and `label_smoothing` are probabilities.
+    `average` is how many of the last checkpoints are averaged.
+    """
+
+    name: str
+    src: str
+    tgt: str
+    seed: int = 1
+    steps: int = 20_000
+    batch_tokens: int = 4096
+    accumulate: int = 1
+    max_tokens: int = 96
+    schedule: Schedule = "inverse_sqrt"
+    lr: float = 1e-3
+    warmup: int = 1000
+    betas: tuple[float, float] = (0.9, 0.98)
+    adam_eps: float = 1e-9
+    weight_decay: float = 0.0
+    clip: float = 1.0
+    label_smoothing: float = 0.1
+    bpe_dropout: float = 0.0
+    vocab: int = 8000
+    joint_vocab: bool = False
+    level: Literal["subword", "word", "char"] = "subword"
+    corpora: Mapping[str, float] | None = None
+    eval_every: int = 500
+    eval_sentences: int = 300
+    average: int = 5
+    model: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name, high in (("steps", 10**8), ("batch_tokens", 10**7), ("accumulate", 10_000), ("max_tokens", 4096)):
+            _whole(name, getattr(self, name), 1, high)
+        for name in ("warmup", "eval_every", "eval_sentences", "average"):
+            _whole(name, getattr(self, name), 1, 10**8)
+        _whole("vocab", self.vocab, 300, 1_000_000)
+        _choice("schedule", self.schedule, Schedule)
+        _choice("level", self.level, Literal["subword", "word", "char"])
+        _real("lr", self.lr, 0.0, 100.0)
+        _real("clip", self.clip, 0.0, 1e6)
+        _real("weight_decay", self.weight_decay, 0.0, 10.0)
+        for name in ("label_smoothing", "bpe_dropout"):
+            _real(name, getattr(self, name), 0.0, 0.95)
+
+
+def to_json(config: Any) -> str:
+    """A config dataclass as indented JSON with stable key order."""
+    return json.dumps(asdict(config), indent=2, sort_keys=True, ensure_ascii=False) + "\n"

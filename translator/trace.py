@@ -1,0 +1,245 @@
+"""One translation, whole: the frozen NumPy values that analysis, figures and page are made from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from translator.config import DecodeConfig, from_dict
+from translator.errors import InputError
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Token:
+    """One id of a vocabulary and the text it stands for.
+
+    `surface` is what a person reads (special tokens by their names, a byte of a character as `<0xE4>`).
+    `span` is (start, end) in characters of what was typed, or of the produced translation; None for
+    special tokens. `word` counts the words of that text from 0; -1 for special tokens.
+    `space` says that a real space stands before it. `unknown`: the vocabulary lacks it, the surface is kept.
+    """
+
+    id: int
+    surface: str
+    span: tuple[int, int] | None = None
+    word: int = -1
+    space: bool = False
+    special: bool = False
+    unknown: bool = False
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A token that might have been produced at a step; `log_prob` in nats under the model's full softmax."""
+
+    token: Token
+    log_prob: float
+
+
+@dataclass(frozen=True)
+class Beam:
+    """One hypothesis that was alive, or ended, at a step.
+
+    `score` is its summed log-probability in nats, `normalised` that score after the length penalty,
+    `parent` the index of the hypothesis it grew from among the previous step's beams.
+    """
+
+    ids: tuple[int, ...]
+    score: float
+    normalised: float
+    parent: int
+    ended: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One produced token of the leading hypothesis.
+
+    `log_prob` and `entropy` are in nats, of the model's full softmax. `candidates` come best first.
+    `cross` is [L, H, S]: the cross-attention row of every layer and head that predicted this token.
+    `beams` is empty but for beam search; `tokens` is the leading hypothesis up to and with this token
+    (a live beam search may change its mind about earlier tokens).
+    """
+
+    index: int
+    token: Token
+    log_prob: float
+    entropy: float
+    candidates: tuple[Candidate, ...]
+    cross: np.ndarray
+    beams: tuple[Beam, ...] = ()
+    tokens: tuple[Token, ...] = ()
+
+
+@dataclass(frozen=True)
+class CheckpointId:
+    """Which weights made a trace: a readable name and the SHA-256 of the weight file."""
+
+    name: str
+    sha256: str
+    src_language: str
+    tgt_language: str
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One translation: tokens, steps and every attention map. NumPy on the CPU only.
+
+    Axes: `src` are the tokens the encoder reads (EOS too), S of them. `tgt` are the T produced
+    tokens, EOS last unless the length limit was hit (`truncated`). Row t of `decoder` [L, H, T, T]
+    and of `cross` [L, H, T, S] is the query that reads `reads[t]` (the start token, then y1 … y(T-1))
+    and predicts `tgt[t]`. `encoder` is [L, H, S, S]. Weights are float32 probabilities before
+    dropout. `score` is the summed log-probability of `tgt` in nats. `seconds` is how long decoding took.
+    """
+
+    source: str
+    normalised: str
+    translation: str
+    src: tuple[Token, ...]
+    start: Token
+    tgt: tuple[Token, ...]
+    steps: tuple[Step, ...]
+    encoder: np.ndarray
+    decoder: np.ndarray
+    cross: np.ndarray
+    checkpoint: CheckpointId
+    settings: DecodeConfig
+    truncated: bool = False
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        s, t = len(self.src), len(self.tgt)
+        for name, shape in (("encoder", (s, s)), ("decoder", (t, t)), ("cross", (t, s))):
+            array = getattr(self, name)
+            if array.ndim != 4 or array.shape[2:] != shape:
+                raise ValueError(f"{name} is {array.shape}, want [L, H, {shape[0]}, {shape[1]}]")
+            array.flags.writeable = False
+        if len(self.steps) != t:
+            raise ValueError(f"there are {len(self.steps)} steps for {t} target tokens")
+
+    @property
+    def reads(self) -> tuple[Token, ...]:
+        """What row t of `decoder` and `cross` reads: the start token, then every produced token but the last."""
+        return (self.start, *self.tgt[:-1])
+
+    @property
+    def log_probs(self) -> np.ndarray:
+        """Log-probability of each produced token, [T], in nats."""
+        return np.array([step.log_prob for step in self.steps], dtype=np.float64)
+
+    @property
+    def score(self) -> float:
+        """Summed log-probability of the produced tokens, in nats."""
+        return float(self.log_probs.sum())
+
+    def weights(self, kind: str) -> np.ndarray:
+        """The maps of one kind of attention: "encoder", "decoder" or "cross".
+
+        Raises:
+            InputError: another kind was asked for.
+        """
+        if kind not in ("encoder", "decoder", "cross"):
+            raise InputError(f"attention kind is {kind!r}; it must be encoder, decoder or cross")
+        return getattr(self, kind)
+
+    def queries(self, kind: str) -> tuple[Token, ...]:
+        """The tokens that the rows of `kind` read."""
+        return self.src if kind == "encoder" else self.reads
+
+    def keys(self, kind: str) -> tuple[Token, ...]:
+        """The tokens that the columns of `kind` stand for."""
+        return self.reads if kind == "decoder" else self.src
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a compressed `.npz`; `Trace.load` gives it back without loss.
+
+        Arrays: encoder, decoder, cross, log_probs, src and tgt (surfaces); `meta` is UTF-8 JSON of
+        all the rest. A step's cross row is row t of `cross`, and is not written twice.
+        """
+        with open(path, "wb") as file:
+            np.savez_compressed(
+                file,
+                encoder=self.encoder,
+                decoder=self.decoder,
+                cross=self.cross,
+                log_probs=self.log_probs,
+                src=np.array([t.surface for t in self.src], dtype=str),
+                tgt=np.array([t.surface for t in self.tgt], dtype=str),
+                meta=np.frombuffer(json.dumps(self._meta(), ensure_ascii=True).encode(), dtype=np.uint8),
+            )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trace:
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: the file is missing, or is no trace of this format.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                meta = json.loads(data["meta"].tobytes())
+                if meta.pop("format") != FORMAT_VERSION:
+                    raise InputError(f"{path} was written by another version of this package")
+                return cls._from_meta(meta, {k: data[k] for k in ("encoder", "decoder", "cross")})
+        except InputError:
+            raise
+        except (OSError, KeyError, ValueError, TypeError) as error:
+            raise InputError(f"{path} is no trace file: {error}") from error
+
+    def _meta(self) -> dict[str, Any]:
+        def plain(step: Step) -> dict[str, Any]:
+            values = {f.name: getattr(step, f.name) for f in dataclasses.fields(step) if f.name != "cross"}
+            return {k: _plain(v) for k, v in values.items()}
+
+        arrays = ("encoder", "decoder", "cross", "steps")
+        meta = {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name not in arrays}
+        return {"format": FORMAT_VERSION, **meta, "steps": [plain(step) for step in self.steps]}
+
+    @classmethod
+    def _from_meta(cls, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trace:
+        steps = tuple(
+            Step(
+                **{
+                    **values,
+                    "token": _token(values["token"]),
+                    "tokens": tuple(_token(v) for v in values["tokens"]),
+                    "candidates": tuple(Candidate(_token(c["token"]), c["log_prob"]) for c in values["candidates"]),
+                    "beams": tuple(Beam(**{**b, "ids": tuple(b["ids"])}) for b in values["beams"]),
+                    "cross": arrays["cross"][:, :, t],
+                }
+            )
+            for t, values in enumerate(meta.pop("steps"))
+        )
+        return cls(
+            **{
+                **meta,
+                **arrays,
+                "steps": steps,
+                "src": tuple(_token(v) for v in meta["src"]),
+                "tgt": tuple(_token(v) for v in meta["tgt"]),
+                "start": _token(meta["start"]),
+                "checkpoint": CheckpointId(**meta["checkpoint"]),
+                "settings": from_dict(DecodeConfig, meta["settings"]),
+            }
+        )
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses and tuples as dicts and lists, for JSON."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value
+
+
+def _token(values: dict[str, Any]) -> Token:
+    span = values["span"]
+    return Token(**{**values, "span": None if span is None else (span[0], span[1])})
