@@ -1,0 +1,95 @@
+"""Multi-head attention (Vaswani et al. 2017, section 3.2) that returns its weights and stores nothing."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+class Attention(nn.Module):
+    """Queries from `x`, keys and values from `memory`, mixed over `heads` heads of `d_head` each.
+
+    One fused projection holds the rows of query, key and value in that order, like
+    `torch.nn.MultiheadAttention`'s `in_proj_weight`; heads lie side by side within each.
+    """
+
+    def __init__(
+        self, d_model: int, heads: int, d_head: int, *, qkv_bias: bool = True, out_bias: bool = True, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.heads, self.d_head, self.inner = heads, d_head, heads * d_head
+        self.qkv = nn.Linear(d_model, 3 * self.inner, bias=qkv_bias)
+        self.out = nn.Linear(self.inner, d_model, bias=out_bias)
+        self.dropout = dropout
+
+    def split(self, x: Tensor) -> Tensor:
+        """[B, T, inner] as [B, H, T, d_head]."""
+        return x.unflatten(-1, (self.heads, self.d_head)).transpose(1, 2)
+
+    def _part(self, x: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
+        """Project `x` by rows `first` up to `last` of (query, key, value), split into heads."""
+        rows = slice(first * self.inner, last * self.inner)
+        bias = None if self.qkv.bias is None else self.qkv.bias[rows]
+        parts = F.linear(x, self.qkv.weight[rows], bias).split(self.inner, dim=-1)
+        return tuple(self.split(part) for part in parts)
+
+    def query(self, x: Tensor) -> Tensor:
+        """Queries of `x` [B, T, D]: [B, H, T, d_head]."""
+        return self._part(x, 0, 1)[0]
+
+    def key_value(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of `memory` [B, S, D]: each [B, H, S, d_head]."""
+        key, value = self._part(memory, 1, 3)
+        return key, value
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values of `x` itself in one product: each [B, H, T, d_head]."""
+        query, key, value = self._part(x, 0, 3)
+        return query, key, value
+
+    def attend(
+        self, query: Tensor, key: Tensor, value: Tensor, keep: Tensor | None, gate: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Mix `value` by softmax(query · key / √d_head).
+
+        Args:
+            query: [B, H, T, d_head]; key, value: [B, H, S, d_head].
+            keep: bool, broadcasts to [B, H, T, S], True = may attend; None = everything.
+            gate: [H] or [B, H], multiplies each head's output (Voita et al. 2019); None = all 1.
+        Returns:
+            mixed [B, T, D] and weights [B, H, T, S], probabilities before dropout; a row with nothing
+            to attend to is all 0.
+        Raises:
+            ValueError: `keep` does not fit the scores.
+        """
+        scores = query @ key.transpose(-2, -1) * self.d_head**-0.5
+        if keep is None:
+            weights = scores.softmax(dim=-1)
+        else:
+            if keep.shape[-1] not in (1, scores.shape[-1]):
+                raise ValueError(f"keep covers {keep.shape[-1]} keys, but there are {scores.shape[-1]}")
+            weights = scores.masked_fill(~keep, float("-inf")).softmax(dim=-1)
+            weights = weights.masked_fill(~keep, 0.0)  # a fully masked row would be NaN
+        mixed = F.dropout(weights, self.dropout, self.training) @ value
+        return self.merge(mixed, gate), weights
+
+    def merge(self, mixed: Tensor, gate: Tensor | None = None) -> Tensor:
+        """Heads [B, H, T, d_head] side by side and through the output projection: [B, T, D]."""
+        if gate is not None:
+            mixed = mixed * gate[..., None, None]
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+    def fused(self, query: Tensor, key: Tensor, value: Tensor, keep: Tensor | None, *, causal: bool = False) -> Tensor:
+        """The same mix [B, T, D] by PyTorch's fused kernel, which keeps no weights: for training and batches.
+
+        `causal` lets query t see keys up to t. Every row must have something to attend to.
+        """
+        p = self.dropout if self.training else 0.0
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=keep, dropout_p=p, is_causal=causal)
+        return self.merge(mixed)
+
+
+def causal_keep(length: int, device: torch.device | None = None) -> Tensor:
+    """The look-ahead mask [T, T]: query t may see keys 0 to t."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()

@@ -1,0 +1,40 @@
+"""How a position becomes a vector: sinusoids interleaved or concatenated, or a learned table."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from translator.config import ModelConfig
+
+
+def sinusoids(length: int, d_model: int, *, layout: str, first: int = 0) -> Tensor:
+    """The sinusoidal table of Vaswani et al. 2017, section 3.5.
+
+    Pair i turns at the rate 10000^(-2i / d_model). Computed in float64, so that late positions keep
+    their phase. With an odd `d_model` the last sine has no cosine.
+
+    Args:
+        length: number of positions, the first of which is numbered `first`.
+        d_model: width of the table.
+        layout: "interleaved" puts sine and cosine of a pair side by side (the paper),
+            "concatenated" puts all sines first (Tensor2Tensor, Marian).
+    Returns:
+        [length, d_model], float32.
+    """
+    positions = torch.arange(first, first + length, dtype=torch.float64)[:, None]
+    pairs = (d_model + 1) // 2
+    angles = positions * 10000.0 ** (-2 * torch.arange(pairs, dtype=torch.float64) / d_model)
+    sines, cosines = angles.sin(), angles.cos()[:, : d_model // 2]
+    if layout == "concatenated":
+        return torch.cat([sines, cosines], dim=1).float()
+    table = torch.empty(length, d_model, dtype=torch.float64)
+    table[:, 0::2], table[:, 1::2] = sines, cosines
+    return table.float()
+
+
+def position_table(config: ModelConfig) -> torch.nn.Parameter | Tensor:
+    """The table that `config` asks for, [max_positions, d_model]: a parameter if it is learned."""
+    if config.positions == "learned":
+        return torch.nn.Parameter(torch.randn(config.max_positions, config.d_model) * 0.02)
+    return sinusoids(config.max_positions, config.d_model, layout=config.positions, first=config.first_position)
