@@ -1,0 +1,140 @@
+"""What every tokenizer of this package promises, and the one file that each is stored in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from translator.config import TextConfig, from_dict
+from translator.errors import CheckpointError, InputError
+from translator.text.normalise import Normalised
+from translator.trace import Token
+
+SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
+PAD, START, EOS, UNK = range(4)
+FORMAT_VERSION = 1
+MAX_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A typed text as tokens, EOS not among them; their spans point into the text as typed."""
+
+    normalised: str
+    tokens: tuple[Token, ...]
+
+    @property
+    def ids(self) -> list[int]:
+        """The id of every token."""
+        return [token.id for token in self.tokens]
+
+
+class Tokenizer(Protocol):
+    """One side of a language pair: text to ids and back. `unk_id` is None where nothing is unknown."""
+
+    @property
+    def config(self) -> TextConfig: ...
+    @property
+    def pad_id(self) -> int: ...
+    @property
+    def start_id(self) -> int: ...
+    @property
+    def eos_id(self) -> int: ...
+    @property
+    def unk_id(self) -> int | None: ...
+
+    def __len__(self) -> int: ...
+    def encode(self, text: str) -> Encoding: ...
+    def ids(self, text: str) -> list[int]: ...
+    def pretokens(self, text: str) -> list[str]: ...
+    def ids_of_pretokens(
+        self, texts: Sequence[Sequence[str]], *, dropout: float = 0.0, seed: int = 0
+    ) -> list[list[int]]: ...
+    def ids_batch(self, texts: Sequence[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]: ...
+    def decode(self, ids: Sequence[int]) -> str: ...
+    def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]: ...
+    def token(self, id: int) -> Token: ...
+    def save(self, folder: str | Path, name: str) -> Path: ...
+
+
+def check_ids(ids: Sequence[int], size: int) -> None:
+    """Raise an InputError that names the first id outside a vocabulary of `size` pieces."""
+    for id in ids:
+        if not 0 <= id < size:
+            raise InputError(f"token id {id} is outside the vocabulary of {size} pieces")
+
+
+def typed_span(normalised: Normalised, start: int, end: int) -> tuple[int, int]:
+    """Where the characters start … end - 1 of the normalised text stood in what was typed."""
+    if start < end:
+        return normalised.spans[start][0], normalised.spans[end - 1][1]
+    here = normalised.spans[start][0] if start < len(normalised.spans) else 0
+    return here, here
+
+
+def word_of_characters(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
+    """The word that each character belongs to; whitespace counts to the word that follows, or to the last."""
+    out = [max(len(spans) - 1, 0)] * len(text)
+    position = 0
+    for word, (_, end) in enumerate(spans):
+        out[position:end] = [word] * (end - position)
+        position = end
+    return out
+
+
+def write(path: Path, config: TextConfig, **content: Any) -> Path:
+    """Write a tokenizer's one JSON file."""
+    data = {"version": FORMAT_VERSION, "config": asdict(config), **content}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    return path
+
+
+def read(path: Path, keys: Sequence[str]) -> tuple[TextConfig, dict[str, Any]]:
+    """Read what `write` wrote: the config, and the values of `keys` with "pieces" checked.
+
+    Raises:
+        CheckpointError: the file is missing, too large or no tokenizer of this format; the first mismatch is named.
+    """
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise CheckpointError(f"{path} has {size} bytes; a tokenizer has at most {MAX_BYTES}")
+        data = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path} cannot be read as JSON: {error}") from error
+    wanted = {"version", "config", "pieces", *keys}
+    if not isinstance(data, dict) or set(data) != wanted:
+        found = sorted(data) if isinstance(data, dict) else type(data).__name__
+        raise CheckpointError(f"{path} is no tokenizer: it has {found}, want {sorted(wanted)}")
+    if data["version"] != FORMAT_VERSION:
+        raise CheckpointError(f"{path}: version is {data['version']!r}, this package reads {FORMAT_VERSION}")
+    if not isinstance(data["config"], dict):
+        raise CheckpointError(f"{path}: config is no object")
+    try:
+        config = from_dict(TextConfig, data["config"])
+        for name in ("prefix_space", "lowercase"):
+            if not isinstance(getattr(config, name), bool):
+                raise InputError(f"{name} is {getattr(config, name)!r}; it must be true or false")
+    except InputError as error:
+        raise CheckpointError(f"{path}: {error}") from error
+    _check_pieces(path, data["pieces"])
+    return config, data
+
+
+def _check_pieces(path: Path, pieces: Any) -> None:
+    if not isinstance(pieces, list) or not all(isinstance(piece, str) and piece for piece in pieces):
+        raise CheckpointError(f"{path}: pieces must be a list of strings, none empty")
+    for id, special in enumerate(SPECIALS):
+        if id >= len(pieces) or pieces[id] != special:
+            found = pieces[id] if id < len(pieces) else None
+            raise CheckpointError(f"{path}: piece {id} is {found!r}, want {special!r}")
+    if len(set(pieces)) != len(pieces):
+        seen: set[str] = set()
+        twice = next(piece for piece in pieces if piece in seen or seen.add(piece))
+        raise CheckpointError(f"{path}: piece {twice!r} stands twice")
+    if any("\ud800" <= char <= "\udfff" for piece in pieces for char in piece):
+        raise CheckpointError(f"{path}: a piece holds a lone surrogate")
