@@ -1,0 +1,95 @@
+# `make run` starts the app, `make test` runs every test. CONTRIBUTING.md explains the rest.
+
+SHELL := /bin/sh
+VENV := .venv
+PY := $(VENV)/bin/python
+SOURCES := translator $(wildcard app.py benchmarks)
+
+# PIP_ARGS reaches every `pip install`; PYTHON names the interpreter that makes .venv.
+PIP_ARGS ?=
+PYTHON ?=
+# TORCH=default takes the build that pip prefers, CUDA or not.
+TORCH ?=
+TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
+
+INSTALL = $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt
+PYTEST = OMP_NUM_THREADS=1 $(PY) -m pytest
+
+.PHONY: all run test check format soak bench load assets docs space-check browser clean
+.DEFAULT_GOAL := all
+
+all: $(VENV)/.installed
+
+# A name on the PATH may be a shim for a Python that is not there, so each candidate is run once.
+$(PY):
+	@for python in $(PYTHON) python3.11 python3.12 python3.10 python3 python; do \
+	  if "$$python" -c 'import ensurepip, sys, venv; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 12))' \
+	      >/dev/null 2>&1; then \
+	    echo "Making $(VENV) with $$("$$python" --version)"; \
+	    exec "$$python" -m venv $(VENV); \
+	  fi; \
+	done; \
+	echo "No Python 3.10, 3.11 or 3.12 that runs and can make virtual environments was found." >&2; \
+	echo "Install one (Debian, Ubuntu: apt install python3 python3-venv) or name it: make PYTHON=/path/to/python" >&2; \
+	exit 1
+
+# Without an NVIDIA GPU the CPU build of torch is installed first: the build that pip would prefer on
+# Linux brings gigabytes of CUDA libraries.
+$(VENV)/.installed: requirements.txt constraints.txt | $(PY)
+	@if [ "$(TORCH)" != default ] && [ "$$(uname -s)" = Linux ] && ! nvidia-smi -L >/dev/null 2>&1; then \
+	  build="torch==$$(sed -n 's/^torch==//p' constraints.txt)+cpu"; \
+	  echo "No NVIDIA GPU here: installing $$build"; \
+	  $(INSTALL) -q --no-deps "$$build" 2>/dev/null \
+	  || $(INSTALL) -q --no-deps --retries 1 --index-url $(TORCH_CPU_INDEX) "$$build" \
+	  || { echo "No CPU build of torch was found for $$($(PY) --version)." >&2; \
+	       echo "Name an index that has one (make TORCH_CPU_INDEX=https://...), or take the large build: make TORCH=default" >&2; \
+	       exit 1; }; \
+	fi
+	$(INSTALL) -r requirements.txt sentencepiece
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.installed
+	$(INSTALL) -r requirements-dev.txt
+	@touch $@
+
+run: $(VENV)/.installed
+	$(PY) app.py
+
+browser: $(VENV)/.dev
+	$(PY) tests/browser/install.py
+
+test: $(VENV)/.dev browser
+	$(PYTEST) -m "not soak"
+
+check: $(VENV)/.dev
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy $(SOURCES)
+	$(PY) -m bandit -q -c pyproject.toml -r $(SOURCES)
+	$(PYTEST) -q -m "not soak and not slow and not browser"
+
+format: $(VENV)/.dev
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .
+
+soak: $(VENV)/.dev browser
+	$(PYTEST) -m soak -o timeout=3600
+
+bench: $(VENV)/.dev
+	$(PY) -m benchmarks
+
+load: $(VENV)/.dev
+	$(PY) -m benchmarks.load
+
+assets: $(VENV)/.dev
+	$(PY) -m translator.ui.assets
+
+docs: $(VENV)/.dev
+	$(PY) -m mkdocs build --strict
+
+space-check: $(VENV)/.dev
+	$(PY) -m benchmarks.space
+
+clean:
+	rm -rf site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
