@@ -1,0 +1,105 @@
+"""Fewer, larger pictures of the same maps: heads combined, pieces joined to words, special tokens hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from translator.errors import InputError
+from translator.trace import Token
+
+
+def combine(
+    weights: np.ndarray,
+    heads: Sequence[tuple[int, int]] | None = None,
+    *,
+    how: Literal["mean", "max"] = "mean",
+) -> np.ndarray:
+    """One map from several heads: [L, H, Q, K] → [Q, K].
+
+    Args:
+        heads: (layer, head) pairs counted from 0; None takes them all.
+        how: "mean" keeps rows that sum to 1; a row of "max" may sum to more.
+    Raises:
+        InputError: no head, an unknown head, or another `how`.
+    """
+    if how not in ("mean", "max"):
+        raise InputError(f"how is {how!r}; it must be mean or max")
+    layers, per_layer = weights.shape[:2]
+    chosen = list(np.ndindex(layers, per_layer)) if heads is None else list(heads)
+    if not chosen:
+        raise InputError("no head was chosen; choose at least one (layer, head)")
+    for layer, head in chosen:
+        if not (0 <= layer < layers and 0 <= head < per_layer):
+            raise InputError(f"there is no head {(layer, head)}; layers run to {layers - 1}, heads to {per_layer - 1}")
+    picked = np.stack([weights[layer, head] for layer, head in chosen]).astype(np.float64)
+    return picked.mean(axis=0) if how == "mean" else picked.max(axis=0)
+
+
+def word_groups(tokens: Sequence[Token]) -> np.ndarray:
+    """The group of each token, [N] integers from 0: pieces of one word share one, a special token has its own."""
+    groups: list[int] = []
+    previous: Token | None = None
+    for token in tokens:
+        same = previous is not None and token.word == previous.word and not (token.special or previous.special)
+        groups.append(groups[-1] + (not same) if groups else 0)
+        previous = token
+    return np.array(groups, dtype=np.int64)
+
+
+def word_surfaces(tokens: Sequence[Token], text: str = "") -> list[str]:
+    """What each group of `word_groups` reads as: the stretch of `text` that its spans cover, or its joined pieces."""
+    groups = word_groups(tokens)
+    surfaces = []
+    for group in range(int(groups.max(initial=-1)) + 1):
+        members = [token for token, own in zip(tokens, groups, strict=True) if own == group]
+        spans = [token.span for token in members if token.span is not None]
+        if text and len(spans) == len(members):
+            surfaces.append(text[min(s for s, _ in spans) : max(e for _, e in spans)])
+        else:
+            surfaces.append("".join(token.surface for token in members))
+    return surfaces
+
+
+def by_word(weights: np.ndarray, query_groups: np.ndarray, key_groups: np.ndarray) -> np.ndarray:
+    """Maps of words from maps of pieces: [..., Q, K] → [..., query words, key words].
+
+    A weight on a word is the sum over its pieces; a word looks where its pieces look on average
+    (Clark et al. 2019, section 4.1), so that rows still sum to 1.
+
+    Raises:
+        InputError: there is not one group a query and one a key.
+    """
+    if weights.shape[-2:] != (len(query_groups), len(key_groups)):
+        raise InputError(f"maps of {weights.shape[-2:]} do not fit {(len(query_groups), len(key_groups))} tokens")
+    into_query, into_key = _membership(query_groups), _membership(key_groups)
+    sums = np.asarray(weights, dtype=np.float64) @ into_key
+    return (into_query / into_query.sum(axis=0)).T @ sums
+
+
+def hide(
+    weights: np.ndarray,
+    *,
+    queries: np.ndarray | None = None,
+    keys: np.ndarray | None = None,
+    renormalise: bool = False,
+) -> np.ndarray:
+    """The maps [..., Q, K] without the rows and columns that are True in `queries` [Q] and `keys` [K].
+
+    With `renormalise` the rest of each row is scaled to sum to 1; a row with nothing left stays 0.
+    """
+    rows = np.zeros(weights.shape[-2], dtype=bool) if queries is None else np.asarray(queries, dtype=bool)
+    columns = np.zeros(weights.shape[-1], dtype=bool) if keys is None else np.asarray(keys, dtype=bool)
+    rest = np.asarray(weights, dtype=np.float64)[..., ~rows, :][..., ~columns]
+    if not renormalise:
+        return rest
+    total = rest.sum(axis=-1, keepdims=True)
+    return np.divide(rest, total, out=np.zeros_like(rest), where=total > 0)
+
+
+def _membership(groups: np.ndarray) -> np.ndarray:
+    """[N, G] floats: 1 where token n is in group g."""
+    groups = np.asarray(groups)
+    return (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float64)

@@ -1,0 +1,233 @@
+"""What each head does in one set of maps: measures per head, and one role that sums them up.
+
+Sources: Voita et al. 2019 (positional heads, confidence), Clark et al. 2019 (entropy, attention to
+separators and punctuation), Vig and Belinkov 2019 (attention distance).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from translator.trace import Token, Trace
+
+POSITIONAL = 0.9
+"""A head is positional if this share of its rows has its largest weight at one relative position (Voita et al.)."""
+SINK = 0.6
+"""A head is a sink if its rows put this share of their weight, on average, on special tokens and punctuation."""
+DIFFUSE = 0.8
+"""A head is diffuse if its entropy is this share of ln n, the entropy of looking at all n keys alike."""
+ALIGNED_CONFIDENCE = 0.5
+"""An aligning head's mean largest weight in the rows of content tokens."""
+ALIGNED_ON_CONTENT = 0.8
+"""The share of an aligning head's content rows whose largest weight is on a content key."""
+ALIGNED_DISTINCT = 0.6
+"""Distinct best keys of an aligning head, as a share of the most that there could be."""
+
+ROLES = ("previous", "same", "next", "sink", "aligns", "diffuse", "mixed")
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Which rows and keys of the maps are what: bool arrays.
+
+    `counted` [Q]: the rows that are measured. `content_rows` [Q]: those of them that stand for content
+    words. `special` and `punctuation` [K] describe the keys. `visible` [Q], integers: how many keys each
+    row may see, the first ones. `self_attention`: queries and keys are one sequence.
+    """
+
+    counted: np.ndarray
+    content_rows: np.ndarray
+    special: np.ndarray
+    punctuation: np.ndarray
+    visible: np.ndarray
+    self_attention: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """One float array [L, H] for each measure; means over the counted rows.
+
+    `entropy` in nats and `relative_entropy` as a share of ln n, n being the keys a row can see.
+    `confidence` is the largest weight. `distance` is |key - query| in keys, weighted by attention; for
+    cross-attention it is counted from the diagonal that joins the corners of the map. `previous`, `same`
+    and `next` are the shares of rows whose largest weight is there, of the rows that have such a key
+    (0 for cross-attention). `special` and `punctuation` are shares of weight. The last three are of
+    content rows: the mean largest weight, the share with their best key on content, and the distinct
+    best keys as a share of the most there could be.
+    """
+
+    entropy: np.ndarray
+    relative_entropy: np.ndarray
+    confidence: np.ndarray
+    distance: np.ndarray
+    previous: np.ndarray
+    same: np.ndarray
+    next: np.ndarray
+    special: np.ndarray
+    punctuation: np.ndarray
+    content_confidence: np.ndarray
+    on_content: np.ndarray
+    distinct: np.ndarray
+
+
+@dataclass(frozen=True)
+class HeadStats:
+    """`Measures` of one head, `role` (one of ROLES), and where it is; `layer` and `head` count from 0."""
+
+    kind: str
+    layer: int
+    head: int
+    role: str
+    entropy: float
+    relative_entropy: float
+    confidence: float
+    distance: float
+    previous: float
+    same: float
+    next: float
+    special: float
+    punctuation: float
+    content_confidence: float
+    on_content: float
+    distinct: float
+
+
+def entropy(weights: np.ndarray) -> np.ndarray:
+    """Entropy in nats of each row: [..., K] → [...]. Uniform over n keys gives ln n, one-hot gives 0."""
+    probs = np.asarray(weights, dtype=np.float64)
+    logs = np.log(probs, out=np.zeros_like(probs), where=probs > 0)
+    return -(probs * logs).sum(axis=-1)
+
+
+def is_punctuation(token: Token) -> bool:
+    """True if every character of the token's text is punctuation or a symbol, of any script."""
+    text = token.surface.strip()
+    return bool(text) and not token.special and all(unicodedata.category(c)[0] in "PS" for c in text)
+
+
+def measure(weights: np.ndarray, rows: Rows) -> Measures:
+    """Measure every head of `weights` [L, H, Q, K] (probabilities) over the rows of `rows`."""
+    probs = np.asarray(weights, dtype=np.float64)
+    queries, keys = probs.shape[2:]
+    counted, content = rows.counted, rows.content_rows
+    nats = entropy(probs)
+    choosing = counted & (rows.visible > 1)
+    relative = nats / np.log(np.maximum(rows.visible, 2))
+    best = probs.argmax(axis=-1)
+    centre = np.arange(queries) if rows.self_attention else np.arange(queries) * (keys - 1) / max(queries - 1, 1)
+    spread = np.abs(centre[:, None] - np.arange(keys))
+    plain_key = ~(rows.special | rows.punctuation)
+    return Measures(
+        entropy=_mean(nats, counted),
+        relative_entropy=_mean(relative, choosing),
+        confidence=_mean(probs.max(axis=-1), counted),
+        distance=_mean((probs * spread).sum(axis=-1), counted),
+        previous=_at(best, -1, rows),
+        same=_at(best, 0, rows),
+        next=_at(best, 1, rows),
+        special=_mean(token_share(probs, rows.special), counted),
+        punctuation=_mean(token_share(probs, rows.punctuation), counted),
+        content_confidence=_mean(probs.max(axis=-1), content),
+        on_content=_mean(plain_key[best].astype(np.float64), content),
+        distinct=_distinct(best[..., content], int(plain_key.sum())),
+    )
+
+
+def roles(measures: Measures, *, self_attention: bool) -> np.ndarray:
+    """One of ROLES for each head, [L, H]; the first that fits, in the order of ROLES.
+
+    Positional roles are for self-attention alone, "aligns" for cross-attention alone.
+    """
+    m = measures
+    aligns = (m.content_confidence >= ALIGNED_CONFIDENCE) & (m.on_content >= ALIGNED_ON_CONTENT)
+    aligns &= m.distinct >= ALIGNED_DISTINCT
+    fits = [getattr(m, name) >= POSITIONAL for name in ("previous", "same", "next")] if self_attention else []
+    names = ["previous", "same", "next"] if self_attention else []
+    fits += [m.special + m.punctuation >= SINK]
+    names += ["sink"]
+    if not self_attention:
+        fits, names = [*fits, aligns], [*names, "aligns"]
+    return np.select([*fits, m.relative_entropy >= DIFFUSE], [*names, "diffuse"], default="mixed")
+
+
+def rows_of(trace: Trace, kind: str) -> Rows:
+    """Which rows and keys of one kind of a trace's maps count as what.
+
+    Encoder rows of special tokens are left out, and so is the decoder's first row, which has one key
+    only. A cross row belongs to the token it predicts; the row that predicts EOS is left out. If
+    nothing is left, every row counts.
+
+    Raises:
+        InputError: `kind` is no kind of attention.
+    """
+    keys = trace.keys(kind)
+    owners = trace.tgt if kind == "cross" else trace.queries(kind)
+    counted = np.array([not token.special for token in owners])
+    content = np.array([not (token.special or is_punctuation(token)) for token in owners])
+    if not counted.any():
+        counted = np.ones_like(counted)
+    return Rows(
+        counted=counted,
+        content_rows=content if content.any() else counted,
+        special=np.array([token.special for token in keys]),
+        punctuation=np.array([is_punctuation(token) for token in keys]),
+        visible=np.arange(1, len(keys) + 1) if kind == "decoder" else np.full(len(owners), len(keys)),
+        self_attention=kind != "cross",
+    )
+
+
+def head_stats(trace: Trace, kind: str) -> tuple[HeadStats, ...]:
+    """Measures and role of every head of one kind of attention, layer by layer.
+
+    Raises:
+        InputError: `kind` is not encoder, decoder or cross.
+    """
+    measures = measure(trace.weights(kind), rows_of(trace, kind))
+    return describe(measures, kind)
+
+
+def describe(measures: Measures, kind: str) -> tuple[HeadStats, ...]:
+    """The arrays of `measures` as one record a head, with its role, layer by layer."""
+    role = roles(measures, self_attention=kind != "cross")
+    names = [field.name for field in fields(Measures)]
+    return tuple(
+        HeadStats(
+            kind=kind,
+            layer=layer,
+            head=head,
+            role=str(role[layer, head]),
+            **{name: float(getattr(measures, name)[layer, head]) for name in names},
+        )
+        for layer, head in np.ndindex(role.shape)
+    )
+
+
+def token_share(weights: np.ndarray, chosen: Sequence[bool] | np.ndarray) -> np.ndarray:
+    """The share of each row's weight on the chosen keys [K]: [..., K] → [...]."""
+    return np.asarray(weights, dtype=np.float64)[..., np.asarray(chosen, dtype=bool)].sum(axis=-1)
+
+
+def _mean(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The mean of `values` [L, H, Q] over the chosen rows; 0 where there are none."""
+    return values[..., rows].mean(axis=-1) if rows.any() else np.zeros(values.shape[:2])
+
+
+def _at(best: np.ndarray, offset: int, rows: Rows) -> np.ndarray:
+    """The share of rows whose best key is `offset` away, of the rows that can see that key and another."""
+    key = np.arange(best.shape[-1]) + offset
+    possible = rows.counted & (key >= 0) & (key < rows.visible) & (rows.visible > 1)
+    if not (rows.self_attention and possible.any()):
+        return np.zeros(best.shape[:2])
+    return (best == key)[..., possible].mean(axis=-1)
+
+
+def _distinct(best: np.ndarray, content_keys: int) -> np.ndarray:
+    """Distinct best keys of each head [L, H, rows], as a share of the most that there could be."""
+    most = max(min(best.shape[-1], content_keys), 1)
+    ordered = np.sort(best, axis=-1)
+    count = 1 + (np.diff(ordered, axis=-1) != 0).sum(axis=-1)
+    return np.minimum(count / most, 1.0)
