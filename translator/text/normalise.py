@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -112,7 +113,7 @@ def _compose(text: str) -> Iterator[Edit]:
     if unicodedata.is_normalized("NFC", text):
         return
     cuts = [i for i, char in enumerate(text) if i == 0 or _starts_chunk(char)] + [len(text)]
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in itertools.pairwise(cuts):
         new = unicodedata.normalize("NFC", text[start:end])
         if new != text[start:end]:
             yield start, end, new
@@ -176,18 +177,24 @@ _PLAIN = _translate(
         "…": "...",
     }
 )
-_FULL_WIDTH = {chr(c): chr(c - 0xFEE0) for c in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))}
+_WIDE_CODES = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
+_FULL_WIDTH = {chr(code): chr(code - 0xFEE0) for code in _WIDE_CODES}
 _BRACKETS = _translate(dict(zip("「」『』｢｣", "“”‘’“”", strict=True)))
 _CHINESE = HAN + CJK_PUNCTUATION
 _TIGHT = _substitute(f" (?=[{_CHINESE}])|(?<=[{_CHINESE}]) ", "")
 _WIDE = dict(zip(",?!;:.", "，？！；：。", strict=True))
-_BESIDE_HAN = re.compile(rf"(?<=[{HAN}])[,?!;:.]+|(?<![\d,?!;:.])[,?!;:.]+(?=[{HAN}])|(?<=\d)[,?!;:]+(?=[{HAN}])")
+_ELLIPSIS = _substitute(rf"(?<=[{HAN}])\.{{3,}}|\.{{3,}}(?=[{HAN}])", "……")
+_BESIDE_HAN = re.compile(rf"(?<=[{HAN}])(?P<after>[,?!;:.]+)|(?<![,?!;:.])[,?!;:.]+(?=[{HAN}])")
 
 
 def _widen(text: str) -> Iterator[Edit]:
-    """ASCII punctuation beside Chinese to full width; the point of a number or of "1." stays."""
+    """ASCII punctuation beside Chinese to full width; a point only if it ends Chinese: not in "1.", "J.", ".local"."""
     for match in _BESIDE_HAN.finditer(text):
-        yield match.start(), match.end(), "".join(_WIDE[char] for char in match.group())
+        following = text[match.end() : match.end() + 1]
+        ends = match["after"] is not None and not (following.isascii() and following.isalnum())
+        new = "".join(_WIDE[char] if char != "." or ends else char for char in match.group())
+        if new != match.group():
+            yield match.start(), match.end(), new
 
 
 @functools.cache
@@ -199,5 +206,5 @@ def _stages(config: TextConfig) -> tuple[Stage, ...]:
     # What may bring a letter and a combining mark together comes before they are composed.
     first = (_SURROGATES, _HIDE, *((_translate(_FULL_WIDTH),) if chinese else ()), *lower, _compose, _single_spaces)
     if chinese:
-        return (*first, _BRACKETS, _TIGHT, _widen, _TIGHT, _simplify)
+        return (*first, _BRACKETS, _TIGHT, _ELLIPSIS, _widen, _TIGHT, _simplify)
     return (*first, _PLAIN) if config.language in ("en", "de") else first

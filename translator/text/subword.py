@@ -9,8 +9,9 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer as RustTokenizer
 from tokenizers import models, trainers
@@ -166,15 +167,15 @@ class SubwordTokenizer:
         Raises:
             CheckpointError: the file is missing or damaged; the message names the first mismatch.
         """
-        path = Path(path)
-        config, data = common.read(path, ["merges"])
-        pieces, merges = data["pieces"], data["merges"]
+        return cls.restore(Path(path), *common.read(Path(path)))
+
+    @classmethod
+    def restore(cls, path: Path, config: TextConfig, data: dict[str, Any]) -> SubwordTokenizer:
+        """The tokenizer that `data`, read from `path`, describes."""
         if config.level != "subword":
             raise CheckpointError(f"{path}: level is {config.level!r}, want 'subword'")
-        for id, piece in enumerate(_FIXED):
-            if id >= len(pieces) or pieces[id] != piece:
-                found = pieces[id] if id < len(pieces) else None
-                raise CheckpointError(f"{path}: piece {id} is {found!r}, want {piece!r}")
+        pieces, merges = data["pieces"], data["merges"]
+        common.check_fixed(path, pieces, _FIXED)
         _check_merges(path, pieces, merges)
         return cls(config, pieces, [(left, right) for left, right in merges])
 
@@ -194,7 +195,7 @@ class SubwordTokenizer:
                 cache.update((pretoken, known[pretoken]) for pretoken in unseen if len(pretoken) <= _LONG)
         return known
 
-    def _dropped(self, pretoken: str, dropout: float, draw: random.Random | object) -> list[int]:
+    def _dropped(self, pretoken: str, dropout: float, draw: Callable[[], float]) -> list[int]:
         """One pre-token by BPE where every possible merge is passed over with probability `dropout`."""
         if len(pretoken) > _LONG:
             return self._known({pretoken})[pretoken]
@@ -204,7 +205,7 @@ class SubwordTokenizer:
             best, place = None, 0
             for i in range(len(ids) - 1):
                 found = ranks.get((ids[i], ids[i + 1]))
-                if found is not None and (best is None or found[0] < best[0]) and draw() >= dropout:  # type: ignore
+                if found is not None and (best is None or found[0] < best[0]) and draw() >= dropout:
                     best, place = found, i
             if best is None:
                 break
@@ -336,8 +337,9 @@ def _check_merges(path: Path, pieces: list[str], merges: object) -> None:
         whole = isinstance(pair, list) and len(pair) == 2 and all(type(id) is int for id in pair)
         if not whole or not all(len(_FIXED) <= id < len(pieces) for id in pair):
             raise CheckpointError(f"{path}: merge {rank} is {pair!r}, want two ids of pieces")
-        if pieces[pair[0]] + pieces[pair[1]] not in known:
-            raise CheckpointError(f"{path}: merge {rank} makes {pieces[pair[0]] + pieces[pair[1]]!r}, which is no piece")
+        made = pieces[pair[0]] + pieces[pair[1]]
+        if made not in known:
+            raise CheckpointError(f"{path}: merge {rank} makes {made!r}, which is no piece")
         if tuple(pair) in seen:
             raise CheckpointError(f"{path}: merge {rank} {pair!r} stands twice")
         seen.add((pair[0], pair[1]))

@@ -93,12 +93,32 @@ def write(path: Path, config: TextConfig, **content: Any) -> Path:
     return path
 
 
-def read(path: Path, keys: Sequence[str]) -> tuple[TextConfig, dict[str, Any]]:
-    """Read what `write` wrote: the config, and the values of `keys` with "pieces" checked.
+def read(path: Path) -> tuple[TextConfig, dict[str, Any]]:
+    """Read what `write` wrote: the config, and the whole object with its "pieces" checked.
 
     Raises:
         CheckpointError: the file is missing, too large or no tokenizer of this format; the first mismatch is named.
     """
+    data = _json_object(path)
+    if data.get("version") != FORMAT_VERSION:
+        raise CheckpointError(f"{path}: version is {data.get('version')!r}, this package reads {FORMAT_VERSION}")
+    config = _config(path, data.get("config"))
+    wanted = {"version", "config", "pieces"} | ({"merges"} if config.level == "subword" else set())
+    if set(data) != wanted:
+        raise CheckpointError(f"{path}: it has {', '.join(sorted(data))}; want {', '.join(sorted(wanted))}")
+    _check_pieces(path, data["pieces"])
+    return config, data
+
+
+def check_fixed(path: Path, pieces: Sequence[str], fixed: Sequence[str]) -> None:
+    """Raise a CheckpointError unless `pieces` begins with `fixed`."""
+    for id, want in enumerate(fixed):
+        found = pieces[id] if id < len(pieces) else None
+        if found != want:
+            raise CheckpointError(f"{path}: piece {id} is {found!r}, want {want!r}")
+
+
+def _json_object(path: Path) -> dict[str, Any]:
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
@@ -106,35 +126,32 @@ def read(path: Path, keys: Sequence[str]) -> tuple[TextConfig, dict[str, Any]]:
         data = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} cannot be read as JSON: {error}") from error
-    wanted = {"version", "config", "pieces", *keys}
-    if not isinstance(data, dict) or set(data) != wanted:
-        found = sorted(data) if isinstance(data, dict) else type(data).__name__
-        raise CheckpointError(f"{path} is no tokenizer: it has {found}, want {sorted(wanted)}")
-    if data["version"] != FORMAT_VERSION:
-        raise CheckpointError(f"{path}: version is {data['version']!r}, this package reads {FORMAT_VERSION}")
-    if not isinstance(data["config"], dict):
-        raise CheckpointError(f"{path}: config is no object")
+    if not isinstance(data, dict):
+        raise CheckpointError(f"{path} is no tokenizer: it holds a {type(data).__name__}, want an object")
+    return data
+
+
+def _config(path: Path, values: Any) -> TextConfig:
+    if not isinstance(values, dict):
+        raise CheckpointError(f"{path}: config is {values!r}, want an object")
     try:
-        config = from_dict(TextConfig, data["config"])
-        for name in ("prefix_space", "lowercase"):
-            if not isinstance(getattr(config, name), bool):
-                raise InputError(f"{name} is {getattr(config, name)!r}; it must be true or false")
+        config = from_dict(TextConfig, values)
     except InputError as error:
         raise CheckpointError(f"{path}: {error}") from error
-    _check_pieces(path, data["pieces"])
-    return config, data
+    for name in ("prefix_space", "lowercase"):
+        if not isinstance(getattr(config, name), bool):
+            raise CheckpointError(f"{path}: {name} is {getattr(config, name)!r}, want true or false")
+    return config
 
 
 def _check_pieces(path: Path, pieces: Any) -> None:
-    if not isinstance(pieces, list) or not all(isinstance(piece, str) and piece for piece in pieces):
-        raise CheckpointError(f"{path}: pieces must be a list of strings, none empty")
-    for id, special in enumerate(SPECIALS):
-        if id >= len(pieces) or pieces[id] != special:
-            found = pieces[id] if id < len(pieces) else None
-            raise CheckpointError(f"{path}: piece {id} is {found!r}, want {special!r}")
-    if len(set(pieces)) != len(pieces):
-        seen: set[str] = set()
-        twice = next(piece for piece in pieces if piece in seen or seen.add(piece))
-        raise CheckpointError(f"{path}: piece {twice!r} stands twice")
-    if any("\ud800" <= char <= "\udfff" for piece in pieces for char in piece):
-        raise CheckpointError(f"{path}: a piece holds a lone surrogate")
+    if not isinstance(pieces, list):
+        raise CheckpointError(f"{path}: pieces is a {type(pieces).__name__}, want a list")
+    seen: set[str] = set()
+    for id, piece in enumerate(pieces):
+        if not isinstance(piece, str) or not piece or any("\ud800" <= char <= "\udfff" for char in piece):
+            raise CheckpointError(f"{path}: piece {id} is {piece!r}, want some text")
+        if piece in seen:
+            raise CheckpointError(f"{path}: piece {id}, {piece!r}, stands twice")
+        seen.add(piece)
+    check_fixed(path, pieces, SPECIALS)
