@@ -1,0 +1,162 @@
+"""Find a checkpoint by name, folder or hub id, verify it, and load it as a `Bundle`."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, OPTIONAL, REQUIRED, SRC, TGT, WEIGHTS, Bundle
+from translator.checkpoints.manifest import MANIFEST, inside, read_json, verify
+from translator.checkpoints.save import former, vocabulary_mismatch
+from translator.checkpoints.weights import DTYPES, check_header_size, unpack
+from translator.config import DecodeConfig, ModelConfig, TextConfig, from_dict
+from translator.errors import CheckpointError, InputError
+from translator.text import Tokenizer, load_tokenizer
+from translator.trace import CheckpointId
+
+KEYS = ("format", "name", "languages", "dtype", "model", "text", "decode")
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def checkpoints_folder() -> Path:
+    """Where checkpoints are found by name: $TRANSLATOR_CHECKPOINTS, else `checkpoints/` beside the package."""
+    named = os.environ.get("TRANSLATOR_CHECKPOINTS")
+    return Path(named) if named else Path(__file__).resolve().parents[2] / "checkpoints"
+
+
+def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None = None) -> Bundle:
+    """Load a checkpoint after verifying every file of it.
+
+    Args:
+        name: a name in the checkpoints folder ("de-en"), a folder, or a hub id ("owner/name").
+        device: "auto" (CUDA where there is one), or what PyTorch calls a device.
+        revision: of a hub id only: a branch, a tag or, to pin it, the 40 hex digits of a commit.
+    Raises:
+        CheckpointError: it is missing, damaged, or its files do not fit each other.
+        InputError: the device does not exist, or a revision was given for a folder.
+    """
+    place = _device(device)
+    folder = _local(name)
+    if folder is None:
+        if not _HUB_ID.fullmatch(str(name)):
+            raise CheckpointError(f"there is no checkpoint {str(name)!r}; {_known()}")
+        folder = _download(str(name), revision or "main")
+        return _read(folder, root=folder.parents[1], device=place, name=f"{name}@{folder.name[:12]}")
+    if revision is not None:
+        raise InputError(f"revision is {revision!r}, but {folder} is a folder; revisions are for hub ids (owner/name)")
+    return _read(folder, root=folder, device=place)
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError, ValueError) as error:
+        raise InputError(f"device is {name!r}, which is not to be had here; use 'auto' or 'cpu'") from error
+    return device
+
+
+def _local(name: str | Path) -> Path | None:
+    """The folder that `name` stands for, or None if it names none."""
+    if isinstance(name, str) and _NAME.fullmatch(name):
+        folder = whole_folder(checkpoints_folder() / name)
+        if folder.is_dir():
+            return folder
+    folder = whole_folder(Path(name).expanduser())
+    return folder if folder.is_dir() else None
+
+
+def whole_folder(folder: Path) -> Path:
+    """`folder`, or the former one that a save left beside it when it was killed between its two moves."""
+    return former(folder) if folder.name and not folder.exists() and former(folder).is_dir() else folder
+
+
+def _known() -> str:
+    folder = checkpoints_folder()
+    names = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}") if not path.parent.name.startswith("."))
+    found = f"{folder} holds {', '.join(names)}" if names else f"{folder} holds none"
+    return f"{found}; a folder or a hub id (owner/name) will do as well"
+
+
+def _download(repository: str, revision: str) -> Path:
+    """The folder of a hub checkpoint, from the cache if it is there; the folder's name is the commit."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(
+            snapshot_download(repository, revision=revision, allow_patterns=[*REQUIRED, *OPTIONAL, MANIFEST])  # nosec B615
+        )
+    except LocalEntryNotFoundError as error:
+        raise CheckpointError(
+            f"{repository} is not in the cache and the hub cannot be reached; go online once, or give a folder"
+        ) from error
+    except (HfHubHTTPError, HFValidationError, OSError, ValueError) as error:
+        raise CheckpointError(f"{repository} at revision {revision!r} cannot be fetched: {error}") from error
+    if _COMMIT.fullmatch(revision) and folder.name != revision:
+        raise CheckpointError(f"the hub gave commit {folder.name} of {repository}, but {revision} was asked for")
+    return folder
+
+
+def _read(folder: Path, *, root: Path, device: torch.device, name: str | None = None) -> Bundle:
+    """Verify and load `folder`; `name` overrules the name it gives itself."""
+    weights = inside(folder, WEIGHTS, root)
+    check_header_size(weights)  # before a byte of it is hashed
+    digests = verify(folder, root)
+    config = read_json(folder / CONFIG, 2**20)
+    try:
+        src_language, tgt_language = _check_config(config)
+        model_config = from_dict(ModelConfig, config["model"])
+        decode = from_dict(DecodeConfig, config["decode"])
+        text = {side: from_dict(TextConfig, config["text"][side]) for side in ("src", "tgt")}
+    except (InputError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{folder / CONFIG}: {error}") from error
+    tokenizers = {side: _tokenizer(folder / file, text[side]) for side, file in (("src", SRC), ("tgt", TGT))}
+    model = unpack(weights, model_config, config["dtype"])
+    mismatch = vocabulary_mismatch(model, tokenizers["src"], tokenizers["tgt"])
+    if mismatch:
+        raise CheckpointError(f"{folder}: {mismatch}")
+    return Bundle(
+        model=model.to(device),
+        src=tokenizers["src"],
+        tgt=tokenizers["tgt"],
+        info=CheckpointId(name or config["name"], digests[WEIGHTS], src_language, tgt_language),
+        decode=decode,
+        card=(folder / CARD).read_text(encoding="utf-8", errors="replace"),
+        folder=folder,
+    )
+
+
+def _check_config(config: dict[str, Any]) -> tuple[str, str]:
+    """Keys and plain values of config.json; returns the two languages."""
+    for key in KEYS:
+        if key not in config:
+            raise InputError(f"it lacks {key!r}")
+    if config["format"] != FORMAT_VERSION:
+        raise InputError(f"format is {config['format']!r}; this version reads {FORMAT_VERSION}")
+    for key in config:
+        if key not in KEYS:
+            raise InputError(f"it holds {key!r}; known are {', '.join(KEYS)}")
+    if config["dtype"] not in DTYPES:
+        raise InputError(f"dtype is {config['dtype']!r}; it must be one of {', '.join(DTYPES)}")
+    languages = config["languages"]
+    if not isinstance(languages, list) or len(languages) != 2 or not all(isinstance(x, str) for x in languages):
+        raise InputError(f"languages is {languages!r}; it must be two codes, source and target")
+    if not isinstance(config["name"], str):
+        raise InputError(f"name is {config['name']!r}; it must be text")
+    return languages[0], languages[1]
+
+
+def _tokenizer(path: Path, config: TextConfig) -> Tokenizer:
+    tokenizer = load_tokenizer(path)
+    if tokenizer.config != config:
+        raise CheckpointError(f"{path} is set up as {tokenizer.config}, but {CONFIG} asks for {config}")
+    return tokenizer

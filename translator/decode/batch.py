@@ -1,0 +1,114 @@
+"""Many sentences at once, without maps: sorted by length, padded, and out of the batch as soon as they end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from translator.config import DecodeConfig
+from translator.decode.beam import BeamSearch, run
+from translator.decode.replay import source_tensor
+from translator.decode.steps import Stop, advance, banned_ids, check_source, check_target
+from translator.errors import InputError
+from translator.model import Cache, Transformer
+
+ROWS = 64  # hypotheses decoded side by side: more gain little on two cores, and hold memory
+LEAVE = 1 / 8  # ended sentences leave in groups of this share, since every leaving copies the cache
+
+
+@torch.inference_mode()
+def search_batch(
+    model: Transformer,
+    sources: Sequence[Sequence[int]],
+    config: DecodeConfig,
+    *,
+    max_lengths: Sequence[int],
+    stop: Stop | None = None,
+    rows: int = ROWS,
+) -> list[tuple[int, ...]]:
+    """The ids that `search` would produce for each source (EOS included), in the order given.
+
+    Args:
+        max_lengths: produced tokens at most, for each source.
+        rows: hypotheses decoded side by side.
+    Raises:
+        InputError: a source or length does not fit the model, or sampling is asked for.
+        CancelledError: `stop` said so.
+    """
+    if config.method == "sample":
+        raise InputError("method is 'sample'; many sentences at once are decoded by greedy or beam")
+    for source, max_length in zip(sources, max_lengths, strict=True):
+        check_source(model.config, source)
+        check_target(model.config, (), max_length)
+    beam = config.beam if config.method == "beam" else 1
+    order = sorted(range(len(sources)), key=lambda n: (len(sources[n]), max_lengths[n]), reverse=True)
+    found: list[tuple[int, ...]] = [()] * len(sources)
+    for group in _groups(order, max(1, rows // beam)):
+        limits = [max_lengths[n] for n in group]
+        src_ids, src_keep = _padded(model, [sources[n] for n in group])
+        memory = model.memory(src_ids, src_keep)
+        cache = model.start(memory, src_keep, max_length=max(limits))
+        decode = _beam if beam > 1 else _greedy
+        for n, ids in zip(group, decode(model, cache, config, limits, stop), strict=True):
+            found[n] = ids
+    return found
+
+
+def _groups(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    for first in range(0, len(order), size):
+        yield order[first : first + size]
+
+
+def _padded(model: Transformer, sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor | None]:
+    """Sources as one batch [N, S] and which tokens are real; None if all are, or if padding is attended to."""
+    if model.config.padded_length is not None:
+        return torch.cat([source_tensor(model, source) for source in sources]), None
+    longest = max(map(len, sources))
+    ids = torch.tensor(
+        [[*source, *[model.config.pad_id] * (longest - len(source))] for source in sources],
+        device=model.output.weight.device,
+    )
+    if all(len(source) == longest for source in sources):
+        return ids, None
+    lengths = torch.tensor([len(source) for source in sources], device=ids.device)
+    return ids, torch.arange(longest, device=ids.device) < lengths[:, None]
+
+
+def _greedy(
+    model: Transformer, cache: Cache, config: DecodeConfig, limits: Sequence[int], stop: Stop | None
+) -> list[tuple[int, ...]]:
+    """The most probable token of every sentence at every step."""
+    eos = model.config.eos_id
+    banned = torch.tensor(banned_ids(model.config), device=model.output.weight.device)
+    found: list[list[int]] = [[] for _ in limits]
+    rows, ids = list(range(len(limits))), [model.config.start_id] * len(limits)
+    while rows:
+        logits = advance(model, ids, cache, stop).logits.index_fill_(-1, banned, -math.inf)
+        ids = logits.argmax(-1).tolist()
+        for n, token in zip(rows, ids, strict=True):
+            if not _ended(found[n], eos, limits[n]):
+                found[n].append(token)
+        stay = [row for row, n in enumerate(rows) if not _ended(found[n], eos, limits[n])]
+        if not stay or len(rows) - len(stay) >= LEAVE * len(rows):
+            rows, ids = [rows[row] for row in stay], [ids[row] for row in stay]
+            if rows:
+                keep = torch.tensor(stay, device=logits.device)
+                cache.reorder(keep, sources=keep)
+    return [tuple(ids) for ids in found]
+
+
+def _ended(ids: Sequence[int], eos_id: int, limit: int) -> bool:
+    return len(ids) == limit or (bool(ids) and ids[-1] == eos_id)
+
+
+def _beam(
+    model: Transformer, cache: Cache, config: DecodeConfig, limits: Sequence[int], stop: Stop | None
+) -> list[tuple[int, ...]]:
+    """Beam search over every sentence, in step."""
+    searches = [BeamSearch(config, model.config.eos_id, limit) for limit in limits]
+    for _ in run(model, cache, searches, [model.config.start_id] * len(limits), stop):
+        pass
+    return [search.best().ids for search in searches]

@@ -1,0 +1,136 @@
+"""Beam search, for one sentence or many at once.
+
+The bookkeeping of one sentence is `BeamSearch`; `run` drives any number of them through one cache. Ranking and
+stopping follow `transformers`' `generate`, so that imported checkpoints give the tokens they are known for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from translator.config import DecodeConfig
+from translator.decode.steps import Hypothesis, Stop, advance, banned_ids
+from translator.model import Cache, Transformer
+from translator.trace import Beam
+
+
+def penalty(length: int, config: DecodeConfig) -> float:
+    """What a score is divided by: ((5 + length) / 6)^alpha (Wu et al. 2016, section 7), or length^alpha."""
+    base = (5 + length) / 6 if config.penalty_kind == "wu" else length
+    return base**config.length_penalty
+
+
+class BeamSearch:
+    """The hypotheses of one sentence: those that live, and the `beam` best of those that ended.
+
+    `live` may be shorter than the beam when the vocabulary is tiny. `beams` is what the last step
+    considered, best first, and `parents` the row that each live hypothesis grew from.
+    """
+
+    def __init__(self, config: DecodeConfig, eos_id: int, max_length: int, prefix: Hypothesis | None = None) -> None:
+        self.config, self.eos_id, self.max_length = config, eos_id, max_length
+        self.live: list[Hypothesis] = [prefix or Hypothesis()]
+        self.ended: list[Hypothesis] = []
+        self.parents: list[int] = [0]
+        self.beams: tuple[Beam, ...] = ()
+        self.done = False
+
+    def normalised(self, hypothesis: Hypothesis) -> float:
+        """The score after the length penalty, by which hypotheses are ranked."""
+        return hypothesis.score / penalty(len(hypothesis.ids), self.config)
+
+    def best(self) -> Hypothesis:
+        """The best that ended; one that hit the length limit ended there."""
+        return max(self.ended, key=self.normalised)
+
+    def grow(self, candidates: Sequence[tuple[int, int, float]]) -> None:
+        """Take one step.
+
+        Args:
+            candidates: (parent row, token, log-probability), best total first; at least `beam` of them
+                are no EOS where the vocabulary allows it.
+        """
+        live: list[Hypothesis] = []
+        parents: list[int] = []
+        beams: list[Beam] = []
+        for rank, (parent, token, log_prob) in enumerate(candidates):
+            hypothesis = self.live[parent].extend(token, log_prob)
+            ended = token == self.eos_id
+            full = len(hypothesis.ids) == self.max_length
+            if ended or full:
+                if rank >= self.config.beam:
+                    continue  # an end must be among the best, or bad short ends would fill the list
+                self.ended.append(replace(hypothesis, truncated=not ended))
+            elif len(live) < self.config.beam:
+                live.append(hypothesis)
+                parents.append(parent)
+            else:
+                continue
+            beams.append(Beam(hypothesis.ids, hypothesis.score, self.normalised(hypothesis), parent, ended))
+        self.live, self.parents, self.beams = live, parents, tuple(beams)
+        self.ended = sorted(self.ended, key=self.normalised, reverse=True)[: self.config.beam]
+        self.done = self._finished()
+
+    def _finished(self) -> bool:
+        """Nothing lives, or nothing that lives could still push an ended hypothesis out at its present length."""
+        if not self.live:
+            return True
+        if len(self.ended) < self.config.beam:
+            return False
+        return self.config.early_stopping or self.normalised(self.live[0]) <= self.normalised(self.ended[-1])
+
+
+def run(
+    model: Transformer, cache: Cache, searches: Sequence[BeamSearch], last_ids: Sequence[int], stop: Stop | None
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Drive `searches`, one for each source of `cache` (with one row each), until all are done.
+
+    Yields after every step, with `beams` of each search made anew: log_probs [B, V] of the rows before
+    they grew and their cross weights [B, L, H, S].
+    """
+    active, ids = list(searches), list(last_ids)
+    while active:
+        stepped = advance(model, ids, cache, stop)
+        log_probs = stepped.logits.float().log_softmax(-1)
+        for search, candidates in zip(active, _candidates(model, log_probs, active, cache.rows), strict=True):
+            search.grow(candidates)
+        yield log_probs, stepped.cross
+        stay = [n for n, search in enumerate(active) if not search.done]
+        rows = [n * cache.rows + parent for n in stay for parent in _filled(active[n].parents, active[n].config.beam)]
+        gone, active = len(stay) < len(active), [active[n] for n in stay]
+        ids = [h.ids[-1] for search in active for h in _filled(search.live, search.config.beam)]
+        if active and (gone or rows != list(range(len(log_probs)))):
+            device = log_probs.device
+            sources = torch.tensor(stay, device=device) if gone else None
+            cache.reorder(torch.tensor(rows, device=device), sources=sources)
+
+
+def _filled(values: list, count: int) -> list:
+    """The list up to `count`, its first value standing in where too few hypotheses live; see `_candidates`."""
+    return values + values[:1] * (count - len(values))
+
+
+def _candidates(
+    model: Transformer, log_probs: Tensor, searches: Sequence[BeamSearch], rows: int
+) -> list[list[tuple[int, int, float]]]:
+    """The best continuations of each search as (parent row, token, log-probability), best total first.
+
+    Twice the beam, so that enough are left when half of them end. A row that stands in for a missing
+    hypothesis has the score -inf, and gives none.
+    """
+    vocab = log_probs.shape[-1]
+    scores = [[h.score for h in s.live] + [-math.inf] * (rows - len(s.live)) for s in searches]
+    totals = log_probs.index_fill(-1, torch.tensor(banned_ids(model.config), device=log_probs.device), -math.inf)
+    totals = totals.unflatten(0, (len(searches), rows)) + torch.tensor(scores, device=log_probs.device)[..., None]
+    best = totals.flatten(1).topk(min(2 * searches[0].config.beam, rows * vocab))
+    chosen = log_probs.view(len(searches), -1).gather(1, best.indices)
+    columns = zip(best.values.tolist(), best.indices.tolist(), chosen.tolist(), strict=True)
+    return [
+        [(i // vocab, i % vocab, p) for total, i, p in zip(*column, strict=True) if total > -math.inf]
+        for column in columns
+    ]

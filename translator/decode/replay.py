@@ -1,0 +1,87 @@
+"""One teacher-forced pass over a hypothesis: every attention map and every probability at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from translator.decode.steps import check_source, check_target, entropy
+from translator.model import Encoded, Gates, Transformer
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """Float32 NumPy. Row t is the query that reads the token before tgt_ids[t] and predicts tgt_ids[t].
+
+    `encoder` [L, H, S, S], `decoder` [L, H, T, T], `cross` [L, H, T, S]; `log_probs` [T] of the target
+    tokens and `entropies` [T] in nats; `candidate_ids`, `candidate_log_probs` [T, k], best first.
+    """
+
+    encoder: np.ndarray
+    decoder: np.ndarray
+    cross: np.ndarray
+    log_probs: np.ndarray
+    entropies: np.ndarray
+    candidate_ids: np.ndarray
+    candidate_log_probs: np.ndarray
+
+
+def source_tensor(model: Transformer, src_ids: Sequence[int]) -> Tensor:
+    """What the encoder reads, [1, S]; a model with a fixed length gets padding up to it, and attends to it."""
+    config = model.config
+    check_source(config, src_ids)
+    padding = (config.padded_length or 0) - len(src_ids)
+    return torch.tensor([[*src_ids, *[config.pad_id] * padding]], device=model.output.weight.device)
+
+
+@torch.inference_mode()
+def encode(model: Transformer, src_ids: Sequence[int], gates: Gates | None = None) -> Encoded:
+    """Run the encoder over one source (EOS included), with every weight.
+
+    Raises:
+        InputError: the source is empty, too long, or holds an unknown id.
+    """
+    return model.encode(source_tensor(model, src_ids), None, gates)
+
+
+@torch.inference_mode()
+def replay(
+    model: Transformer,
+    src_ids: Sequence[int],
+    tgt_ids: Sequence[int],
+    *,
+    encoded: Encoded | None = None,
+    candidates: int = 8,
+    gates: Gates | None = None,
+) -> Replay:
+    """Force `tgt_ids` (EOS included if it was produced) and read off what the model saw and thought.
+
+    `encoded` saves the encoder's pass when a search has made it already (`encode(model, src_ids)`).
+
+    Raises:
+        InputError: source or target cannot be read by this model.
+    """
+    check_target(model.config, tgt_ids, max(len(tgt_ids), 1))
+    encoded = encoded or encode(model, src_ids, gates)
+    produced = torch.tensor(tgt_ids, device=encoded.memory.device)
+    reads = torch.cat([produced.new_tensor([model.config.start_id]), produced[:-1]])
+    decoded = model.decode(reads[None], encoded.memory, None, gates)
+    log_probs = decoded.logits[0].float().log_softmax(-1)
+    best = log_probs.topk(min(candidates, log_probs.shape[-1]))
+    return Replay(
+        encoder=_numpy(encoded.weights[0]),
+        decoder=_numpy(decoded.decoder[0]),
+        cross=_numpy(decoded.cross[0]),
+        log_probs=_numpy(log_probs.gather(1, produced[:, None]).squeeze(1)),
+        entropies=_numpy(entropy(log_probs)),
+        candidate_ids=best.indices.cpu().numpy(),
+        candidate_log_probs=_numpy(best.values),
+    )
+
+
+def _numpy(x: Tensor) -> np.ndarray:
+    return x.float().cpu().numpy()

@@ -1,0 +1,126 @@
+"""Search for one translation over ids: greedy, beam or sampling, with a key/value cache, one step at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Sequence
+
+import torch
+from torch import Tensor
+
+from translator.config import DecodeConfig
+from translator.decode.beam import BeamSearch, penalty, run
+from translator.decode.replay import encode
+from translator.decode.steps import Hypothesis, IdStep, Stop, advance, banned_ids, check_target
+from translator.model import Cache, Encoded, Transformer
+from translator.trace import Beam
+
+Steps = Generator[IdStep, None, Hypothesis]
+
+
+@torch.inference_mode()
+def search(
+    model: Transformer,
+    src_ids: Sequence[int],
+    config: DecodeConfig,
+    *,
+    max_length: int,
+    prefix: Sequence[int] = (),
+    stop: Stop | None = None,
+    encoded: Encoded | None = None,
+) -> Steps:
+    """Decode one source (EOS included); yields an `IdStep` a token, returns the winning `Hypothesis`.
+
+    Probabilities are those of the model's full softmax; only the choice leaves out padding, the start
+    token and what sampling filters away. A beam of 1 is greedy search.
+
+    Args:
+        max_length: produced tokens at most, EOS included.
+        prefix: ids that the target must begin with.
+        stop: asked before every step.
+        encoded: `encode(model, src_ids)`, where the caller has it already.
+    Raises:
+        InputError: source, prefix or length do not fit the model.
+        CancelledError: `stop` said so.
+    """
+    check_target(model.config, prefix, max_length)
+    encoded = encoded or encode(model, src_ids)
+    cache = model.start(encoded.memory, None, max_length=max_length)
+    forced = yield from _force(model, cache, config, prefix, stop)
+    if forced.ids and (forced.ids[-1] == model.config.eos_id or len(forced.ids) == max_length):
+        return _close(forced, model.config.eos_id)
+    if config.method == "beam" and config.beam > 1:
+        return (yield from _beam(model, cache, config, forced, max_length, stop))
+    choose = _sampler(config) if config.method == "sample" else _best
+    return (yield from _one_by_one(model, cache, choose, forced, max_length, stop))
+
+
+def _close(hypothesis: Hypothesis, eos_id: int) -> Hypothesis:
+    """Say whether the end was reached."""
+    return Hypothesis(hypothesis.ids, hypothesis.log_probs, hypothesis.score, hypothesis.ids[-1] != eos_id)
+
+
+def _force(model: Transformer, cache: Cache, config: DecodeConfig, prefix: Sequence[int], stop: Stop | None) -> Steps:
+    """Produce the prefix, whatever the model thinks of it."""
+    hypothesis, last = Hypothesis(), model.config.start_id
+    for token in prefix:
+        stepped = advance(model, [last], cache, stop)
+        log_probs = stepped.logits[0].float().log_softmax(-1)
+        hypothesis, last = hypothesis.extend(token, float(log_probs[token])), token
+        beams: tuple[Beam, ...] = ()
+        if config.method == "beam":
+            normalised = hypothesis.score / penalty(len(hypothesis.ids), config)
+            beams = (Beam(hypothesis.ids, hypothesis.score, normalised, 0, token == model.config.eos_id),)
+        yield IdStep(hypothesis.ids, log_probs, stepped.cross[0], beams)
+    return hypothesis
+
+
+def _one_by_one(
+    model: Transformer,
+    cache: Cache,
+    choose: Callable[[Tensor], int],
+    hypothesis: Hypothesis,
+    max_length: int,
+    stop: Stop | None,
+) -> Steps:
+    """Greedy search or sampling: one hypothesis, each token chosen from its own distribution."""
+    last = hypothesis.ids[-1] if hypothesis.ids else model.config.start_id
+    banned = torch.tensor(banned_ids(model.config), device=model.output.weight.device)
+    while last != model.config.eos_id and len(hypothesis.ids) < max_length:
+        stepped = advance(model, [last], cache, stop)
+        log_probs = stepped.logits[0].float().log_softmax(-1)
+        last = choose(log_probs.index_fill(0, banned, -math.inf))
+        hypothesis = hypothesis.extend(last, float(log_probs[last]))
+        yield IdStep(hypothesis.ids, log_probs, stepped.cross[0])
+    return _close(hypothesis, model.config.eos_id)
+
+
+def _best(log_probs: Tensor) -> int:
+    return int(log_probs.argmax())
+
+
+def _sampler(config: DecodeConfig) -> Callable[[Tensor], int]:
+    """Draw by temperature, then top-k, then top-p (Holtzman et al. 2020), on the CPU: one seed, one text."""
+    generator = torch.Generator().manual_seed(config.seed)
+
+    def draw(log_probs: Tensor) -> int:
+        scores = log_probs.cpu() / config.temperature
+        count = config.top_k if 0 < config.top_k < len(scores) else len(scores)
+        best = scores.topk(count)
+        probs = best.values.softmax(-1)
+        probs[probs.cumsum(-1) - probs >= config.top_p] = 0.0  # the most probable is always left
+        return int(best.indices[torch.multinomial(probs, 1, generator=generator)])
+
+    return draw
+
+
+def _beam(
+    model: Transformer, cache: Cache, config: DecodeConfig, prefix: Hypothesis, max_length: int, stop: Stop | None
+) -> Steps:
+    """Beam search over one source; each step shows what leads at that moment."""
+    beams = BeamSearch(config, model.config.eos_id, max_length, prefix)
+    last = prefix.ids[-1] if prefix.ids else model.config.start_id
+    for log_probs, cross in run(model, cache, [beams], [last], stop):
+        leader = beams.beams[0]
+        yield IdStep(leader.ids, log_probs[leader.parent], cross[leader.parent], beams.beams)
+    return beams.best()

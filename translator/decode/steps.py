@@ -1,0 +1,138 @@
+"""What a search yields and returns, and what every search checks before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from translator.config import ModelConfig
+from translator.errors import CancelledError, InputError
+from translator.model import Cache, Stepped, Transformer
+from translator.trace import Beam
+
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished search: produced ids (EOS last unless `truncated`) and their log-probabilities in nats.
+
+    `score` is the sum of `log_probs`; a length penalty ranks hypotheses but is not in it.
+    """
+
+    ids: tuple[int, ...] = ()
+    log_probs: tuple[float, ...] = ()
+    score: float = 0.0
+    truncated: bool = False
+
+    def extend(self, token: int, log_prob: float) -> Hypothesis:
+        """This hypothesis with one more token."""
+        return Hypothesis((*self.ids, token), (*self.log_probs, log_prob), self.score + log_prob)
+
+
+@dataclass(frozen=True, eq=False)
+class IdStep:
+    """One step of a search: what the leading hypothesis produced, and what it might have.
+
+    `ids` is the leading hypothesis up to and with this step. `log_probs` [V] is the model's full
+    log-softmax that predicted the last of them, `cross_weights` [L, H, S] the rows that it read the source
+    by; both stay on the model's device, and what a listener asks for is computed when it asks.
+    """
+
+    ids: tuple[int, ...]
+    log_probs: Tensor
+    cross_weights: Tensor
+    beams: tuple[Beam, ...] = ()
+
+    @property
+    def index(self) -> int:
+        """Which step this is, from 0."""
+        return len(self.ids) - 1
+
+    @property
+    def id(self) -> int:
+        """The token that the leading hypothesis produced."""
+        return self.ids[-1]
+
+    @property
+    def log_prob(self) -> float:
+        """Log-probability of `id` in nats."""
+        return float(self.log_probs[self.id])
+
+    @cached_property
+    def entropy(self) -> float:
+        """Entropy of the full distribution in nats."""
+        return float(entropy(self.log_probs))
+
+    def candidates(self, count: int) -> list[tuple[int, float]]:
+        """The `count` most probable ids and their log-probabilities, best first."""
+        best = self.log_probs.topk(min(count, len(self.log_probs)))
+        return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
+
+    @cached_property
+    def cross(self) -> np.ndarray:
+        """`cross_weights` as float32 NumPy."""
+        return self.cross_weights.float().cpu().numpy()
+
+
+def entropy(log_probs: Tensor) -> Tensor:
+    """Entropy in nats over the last axis of log-probabilities."""
+    return torch.special.entr(log_probs.exp()).sum(-1)
+
+
+def advance(model: Transformer, ids: Sequence[int], cache: Cache, stop: Stop | None) -> Stepped:
+    """One cached step over `ids`, one for each row of the cache.
+
+    Raises:
+        CancelledError: `stop` says so.
+    """
+    if stop is not None and stop():
+        raise CancelledError("decoding was stopped")
+    return model.step(torch.tensor(ids, device=model.output.weight.device), cache)
+
+
+def banned_ids(config: ModelConfig) -> list[int]:
+    """What a search must not choose: padding and the start token."""
+    return sorted({config.pad_id, config.start_id} - {config.eos_id})
+
+
+def check_source(config: ModelConfig, src_ids: Sequence[int]) -> None:
+    """Refuse a source that `config` cannot read.
+
+    Raises:
+        InputError: it is empty, too long for the positions, or holds an id outside the vocabulary.
+    """
+    longest = config.padded_length or config.max_positions
+    if not 1 <= len(src_ids) <= longest:
+        raise InputError(f"the source has {len(src_ids)} tokens; this model reads 1 to {longest}")
+    _check_ids("source", src_ids, config.src_vocab)
+
+
+def check_target(config: ModelConfig, prefix: Sequence[int], max_length: int) -> None:
+    """Refuse a length or a forced prefix that `config` cannot produce.
+
+    Raises:
+        InputError: the length is out of range, or the prefix is longer, goes on after EOS, or holds a
+            banned id or one outside the vocabulary.
+    """
+    if not 1 <= max_length <= config.max_positions:
+        raise InputError(f"the target may have {max_length} tokens; this model produces 1 to {config.max_positions}")
+    if len(prefix) > max_length:
+        raise InputError(f"the prefix has {len(prefix)} tokens, but at most {max_length} are to be produced")
+    _check_ids("prefix", prefix, config.tgt_vocab)
+    if config.eos_id in prefix[:-1]:
+        raise InputError("the prefix goes on after its end-of-sentence token; end it there")
+    for banned in banned_ids(config):
+        if banned in prefix:
+            raise InputError(f"the prefix holds id {banned}, which is padding or the start token; leave it out")
+
+
+def _check_ids(what: str, ids: Sequence[int], size: int) -> None:
+    for id_ in ids:
+        if not 0 <= id_ < size:
+            raise InputError(f"the {what} holds id {id_}; the vocabulary has ids 0 to {size - 1}")
