@@ -3,6 +3,6 @@
 from translator.decode.batch import search_batch
 from translator.decode.replay import Replay, encode, replay
 from translator.decode.search import search
-from translator.decode.steps import Hypothesis, IdStep, Stop
+from translator.decode.steps import Hypothesis, IdStep, Stop, finish
 
-__all__ = ["Hypothesis", "IdStep", "Replay", "Stop", "encode", "replay", "search", "search_batch"]
+__all__ = ["Hypothesis", "IdStep", "Replay", "Stop", "encode", "finish", "replay", "search", "search_batch"]

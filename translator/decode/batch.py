@@ -11,8 +11,8 @@ from torch import Tensor
 from translator.config import DecodeConfig
 from translator.decode.beam import BeamSearch, run
 from translator.decode.replay import source_tensor
-from translator.decode.steps import Stop, advance, banned_ids, check_source, check_target
-from translator.errors import InputError
+from translator.decode.search import search
+from translator.decode.steps import Stop, advance, banned_ids, check_source, check_target, finish
 from translator.model import Cache, Transformer
 
 ROWS = 64  # hypotheses decoded side by side: more gain little on two cores, and hold memory
@@ -35,14 +35,15 @@ def search_batch(
         max_lengths: produced tokens at most, for each source.
         rows: hypotheses decoded side by side.
     Raises:
-        InputError: a source or length does not fit the model, or sampling is asked for.
+        InputError: a source or length does not fit the model.
         CancelledError: `stop` said so.
     """
-    if config.method == "sample":
-        raise InputError("method is 'sample'; many sentences at once are decoded by greedy or beam")
     for source, max_length in zip(sources, max_lengths, strict=True):
         check_source(model.config, source)
         check_target(model.config, (), max_length)
+    if config.method == "sample":  # each draws from its own generator: nothing is gained side by side
+        pairs = zip(sources, max_lengths, strict=True)
+        return [finish(search(model, source, config, max_length=limit, stop=stop)).ids for source, limit in pairs]
     beam = config.beam if config.method == "beam" else 1
     order = sorted(range(len(sources)), key=lambda n: (len(sources[n]), max_lengths[n]), reverse=True)
     found: list[tuple[int, ...]] = [()] * len(sources)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from translator.model import Cache, Stepped, Transformer
 from translator.trace import Beam
 
 Stop = Callable[[], bool]
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,15 @@ class IdStep:
     def cross(self) -> np.ndarray:
         """`cross_weights` as float32 NumPy."""
         return self.cross_weights.float().cpu().numpy()
+
+
+def finish(steps: Generator[object, None, R]) -> R:
+    """Run a generator to its end and return what it returns."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 def entropy(log_probs: Tensor) -> Tensor:
