@@ -66,7 +66,8 @@ def is_blank(text: str) -> bool:
 
 
 def _apply(text: str, edits: list[Edit]) -> str:
-    parts, position = [], 0
+    parts: list[str] = []
+    position = 0
     for start, end, new in edits:
         parts += (text[position:start], new)
         position = end

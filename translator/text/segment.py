@@ -19,10 +19,11 @@ from nltk.tokenize import RegexpTokenizer
 
 from translator.text.normalise import HAN
 
+# nltk matches by `regex`, whose whitespace leaves out U+001C-1F that str.isspace has (older nltk: by `re`).
 # A word keeps its inner apostrophes and hyphens; a sign keeps what modifies it, and emoji joined by U+200D stay whole.
 _MARK = "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u0900-\u0903\u093a-\u094f\u20d0-\u20ff"
 _LETTERS = rf"\w[\w{_MARK}]*"
-_SIGN = rf"[^\w\s][{_MARK}\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
+_SIGN = rf"[^\w\s\x1c-\x1f][{_MARK}\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
 _WORDS = RegexpTokenizer(
     rf"{_LETTERS}(?:['’\-\u2011]{_LETTERS})*|[\U0001f1e6-\U0001f1ff]{{2}}|{_SIGN}(?:\u200d{_SIGN})*"
 )

@@ -84,11 +84,13 @@ class SubwordTokenizer:
         for pretoken, count in counts.items():
             for char in pretoken:
                 characters[char] += count
+        characters[" "] = max(characters.total(), min_character)  # a space has its own piece, however rare
         kept = [char for char, count in characters.most_common(room) if count >= min_character]
         trainer = trainers.BpeTrainer(
             vocab_size=room,
             min_frequency=min_frequency,
-            limit_alphabet=max(len(kept), 1),
+            limit_alphabet=len(kept),
+            initial_alphabet=[" "],
             show_progress=False,
             special_tokens=[],
         )
@@ -182,13 +184,14 @@ class SubwordTokenizer:
     def _known(self, pretokens: set[str]) -> dict[str, list[int]]:
         """The ids of every pre-token, from the cache where it has them."""
         cache = self._cache
-        known = {pretoken: cache[pretoken] for pretoken in pretokens if pretoken in cache}
+        known = {pretoken: ids for pretoken in pretokens if (ids := cache.get(pretoken)) is not None}
         unseen = list(pretokens - known.keys())
         if unseen:
             encoded = self._bpe.encode(unseen, is_pretokenized=True, add_special_tokens=False)
             known.update((pretoken, []) for pretoken in unseen)
             for id, index in zip(encoded.ids, encoded.word_ids, strict=True):
-                known[unseen[index]].append(id)
+                if index is not None:
+                    known[unseen[index]].append(id)
             if len(cache) + len(unseen) > _CACHED_PRETOKENS:
                 cache.clear()
             if len(unseen) <= _CACHED_PRETOKENS:
