@@ -51,7 +51,7 @@ def test_what_is_no_link_or_points_outside_is_named(text):
 
 def test_a_file_names_its_bad_line_and_a_wrong_number_of_lines():
     assert read_pharaoh_file("0-0 1?1\n\n", [(2, 2), (1, 1)])[0].possible == {(0, 0), (1, 1)}
-    with pytest.raises(InputError, match="line 2: .*3-0"):
+    with pytest.raises(InputError, match=r"line 2: .*3-0"):
         read_pharaoh_file("0-0\n3-0\n", [(2, 2), (1, 1)])
     with pytest.raises(InputError, match="1 lines for 2"):
         read_pharaoh_file("0-0\n", [(2, 2), (1, 1)])
@@ -63,6 +63,10 @@ def test_best_links_equal_argmax_within_what_may_be_linked():
     src, tgt = np.array([1, 1, 1, 1, 1, 0], bool), np.array([1, 0, 1, 1, 1], bool)
     assert best_links(cross, src, tgt) == {(int(cross[t, :5].argmax()), t) for t in (0, 2, 3, 4)}
     assert best_links(cross, np.zeros(6, bool)) == frozenset()
+
+
+def test_a_sure_link_is_not_written_again_as_possible():
+    assert pharaoh({(1, 0)}, {(1, 0), (0, 0), (10, 2)}) == "0p0 1-0 10p2"
 
 
 def test_threshold_shift_and_intersection():

@@ -108,7 +108,7 @@ def test_a_trace_gives_one_record_a_head_in_order(make_trace, kind):
 def test_a_trace_of_eos_alone_still_has_measures(make_trace):
     trace = make_trace(source=(), target=())
     for kind in ("encoder", "decoder", "cross"):
-        assert all(s.entropy == 0 and np.isfinite(s.distance) for s in head_stats(trace, kind))
+        assert all((s.confidence, s.special, s.distance) == (1, 1, 0) for s in head_stats(trace, kind))
     with pytest.raises(InputError, match="kind is 'self'"):
         head_stats(trace, "self")
 

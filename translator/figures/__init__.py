@@ -1,0 +1,1 @@
+"""Pure functions of traces and arrays that return plotly figures."""

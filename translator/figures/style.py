@@ -1,0 +1,177 @@
+"""Colours, type and spacing of every figure: the design's light and dark tokens, and what the parts share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import plotly.graph_objects as go
+
+from translator.errors import InputError
+from translator.figures.label import labels
+
+Theme = Literal["light", "dark"]
+Scale = list[tuple[float, str]]
+
+SANS = (
+    '-apple-system, "Segoe UI Variable Text", "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", '
+    '"PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif'
+)
+"""A Latin family comes before the CJK family, which sets `· … −` full-width."""
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one theme: paper, lines, ink, the accent that says "you are here", and the weight scale."""
+
+    page: str
+    band: str
+    hairline: str
+    edge: str
+    ink: str
+    second: str
+    third: str
+    here: str
+    bar: str
+    track: str
+    scale: tuple[tuple[float, str], ...]
+    series: tuple[str, ...]
+
+
+LIGHT = Palette(
+    page="#fdfdfb",
+    band="#f5f5f1",
+    hairline="#e2e2dc",
+    edge="#8a8d88",
+    ink="#1b1c1f",
+    second="#54575d",
+    third="#6a6d73",
+    here="#c2410c",
+    bar="#6f747d",
+    track="#efefea",
+    scale=(
+        (0.0, "#f8f8f4"),
+        (0.1, "#e4eed4"),
+        (0.25, "#b9deba"),
+        (0.4, "#7bc7a7"),
+        (0.55, "#3fa69b"),
+        (0.7, "#26808e"),
+        (0.82, "#345f8d"),
+        (0.92, "#433e85"),
+        (1.0, "#440154"),
+    ),
+    series=("#1b1c1f", "#26808e", "#9a6b00", "#7b3f98", "#6a6d73", "#2f7d4f"),
+)
+DARK = Palette(
+    page="#131417",
+    band="#1a1b1f",
+    hairline="#30333a",
+    edge="#767b85",
+    ink="#ededec",
+    second="#b0b3b9",
+    third="#969aa2",
+    here="#ff9259",
+    bar="#9a9fa8",
+    track="#212328",
+    scale=(
+        (0.0, "#1c1e23"),
+        (0.1, "#2b2945"),
+        (0.25, "#41417f"),
+        (0.4, "#2f6b8e"),
+        (0.55, "#21908d"),
+        (0.7, "#2fb37c"),
+        (0.82, "#6ccd5a"),
+        (0.92, "#b8de2a"),
+        (1.0, "#fde725"),
+    ),
+    series=("#ededec", "#2fb3a9", "#e0b040", "#c79be0", "#969aa2", "#6ccd8a"),
+)
+PALETTES: dict[str, Palette] = {"light": LIGHT, "dark": DARK}
+
+LOSS, GAIN = "#762a83", "#1b7837"
+_PRGN = ("#762a83", "#9970ab", "#c2a5cf", "#e7d4e8", "", "#d9f0d3", "#a6dba0", "#5aae61", "#1b7837")
+
+
+def palette(theme: Theme) -> Palette:
+    """The colours of a theme.
+
+    Raises:
+        InputError: the theme is neither light nor dark.
+    """
+    if theme not in PALETTES:
+        raise InputError(f"theme is {theme!r}; it must be light or dark")
+    return PALETTES[theme]
+
+
+def weight_scale(theme: Theme, name: str = "paper") -> Scale | str:
+    """The colour scale of attention weights: "paper" (zero is the page), or "Viridis" or "Cividis" as published.
+
+    Raises:
+        InputError: there is no such scale.
+    """
+    if name in ("Viridis", "Cividis"):
+        return name
+    if name != "paper":
+        raise InputError(f"colour scale is {name!r}; it must be paper, Viridis or Cividis")
+    return list(palette(theme).scale)
+
+
+def signed_scale(theme: Theme) -> Scale:
+    """ColorBrewer PRGn, purple below zero and green above, with the page's colour at its centre."""
+    colours = [colour or palette(theme).page for colour in _PRGN]
+    return [(i / (len(colours) - 1), colour) for i, colour in enumerate(colours)]
+
+
+def figure(theme: Theme) -> go.Figure:
+    """An empty figure of the theme: no grid, margins that fit the labels."""
+    colours = palette(theme)
+    axis = dict(
+        showgrid=False,
+        zeroline=False,
+        linecolor=colours.hairline,
+        tickcolor=colours.hairline,
+        ticks="",
+        tickfont=dict(size=13, color=colours.second),
+        title=dict(font=dict(size=12, color=colours.third), standoff=8),
+        automargin=True,
+    )
+    layout = go.Layout(
+        font=dict(family=SANS, size=14, color=colours.ink),
+        paper_bgcolor=colours.page,
+        plot_bgcolor=colours.page,
+        colorway=colours.series,
+        xaxis=axis,
+        yaxis=axis,
+        margin=dict(l=16, r=16, t=16, b=16),
+        hoverlabel=dict(bgcolor=colours.ink, font=dict(family=SANS, size=13, color=colours.page), align="left"),
+        legend=dict(font=dict(size=13, color=colours.second), bgcolor="rgba(0,0,0,0)"),
+    )
+    return go.Figure(layout=go.Layout(template=go.layout.Template(layout=layout)))
+
+
+def token_axis(tokens: Sequence[str], *, title: str, down: bool = False) -> dict[str, object]:
+    """A numeric axis with one tick a token, so that a repeated token keeps its own place.
+
+    `down` counts from the top, as rows are read.
+    """
+    first, last = -0.5, len(tokens) - 0.5
+    return dict(
+        type="linear",
+        tickmode="array",
+        tickvals=list(range(len(tokens))),
+        ticktext=labels(tokens),
+        range=[last, first] if down else [first, last],
+        title=dict(text=title),
+    )
+
+
+def index_axis(letter: str, count: int, *, title: str, down: bool = False) -> dict[str, object]:
+    """A numeric axis of layers or heads: L1, L2 … or H1, H2 …, counted from 1 as everywhere on screen."""
+    return token_axis([f"{letter}{i + 1}" for i in range(count)], title=title, down=down)
+
+
+def colour_bar(title: str, **more: object) -> dict[str, object]:
+    """A thin colour legend below the plot, at its right end."""
+    place = dict(orientation="h", x=1, xanchor="right", y=-0.04, yanchor="top", len=0.6, thickness=8)
+    return dict(title=dict(text=title, side="bottom", font=dict(size=12)), outlinewidth=0, **place, **more)
