@@ -29,7 +29,8 @@ class BeamSearch:
     """The hypotheses of one sentence: those that live, and the `beam` best of those that ended.
 
     `live` may be shorter than the beam when the vocabulary is tiny. `beams` is what the last step
-    considered, best first, and `parents` the row that each live hypothesis grew from.
+    considered, best first; `leader` the row that the first of them grew from, `parents` the rows that those
+    which live grew from. A row is a place among those that lived before the step.
     """
 
     def __init__(self, config: DecodeConfig, eos_id: int, max_length: int, prefix: Hypothesis | None = None) -> None:
@@ -37,8 +38,10 @@ class BeamSearch:
         self.live: list[Hypothesis] = [prefix or Hypothesis()]
         self.ended: list[Hypothesis] = []
         self.parents: list[int] = [0]
+        self.leader = 0
         self.beams: tuple[Beam, ...] = ()
         self.done = False
+        self._places = [0]  # of each live hypothesis among `beams`, where ended ones stand too
 
     def normalised(self, hypothesis: Hypothesis) -> float:
         """The score after the length penalty, by which hypotheses are ranked."""
@@ -57,6 +60,7 @@ class BeamSearch:
         """
         live: list[Hypothesis] = []
         parents: list[int] = []
+        places: list[int] = []
         beams: list[Beam] = []
         for rank, (parent, token, log_prob) in enumerate(candidates):
             hypothesis = self.live[parent].extend(token, log_prob)
@@ -69,10 +73,13 @@ class BeamSearch:
             elif len(live) < self.config.beam:
                 live.append(hypothesis)
                 parents.append(parent)
+                places.append(len(beams))
             else:
                 continue
-            beams.append(Beam(hypothesis.ids, hypothesis.score, self.normalised(hypothesis), parent, ended))
-        self.live, self.parents, self.beams = live, parents, tuple(beams)
+            place = self._places[parent]
+            beams.append(Beam(hypothesis.ids, hypothesis.score, self.normalised(hypothesis), place, ended))
+        self.leader = candidates[0][0]
+        self.live, self.parents, self.beams, self._places = live, parents, tuple(beams), places
         self.ended = sorted(self.ended, key=self.normalised, reverse=True)[: self.config.beam]
         self.done = self._finished()
 

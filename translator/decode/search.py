@@ -121,6 +121,5 @@ def _beam(
     beams = BeamSearch(config, model.config.eos_id, max_length, prefix)
     last = prefix.ids[-1] if prefix.ids else model.config.start_id
     for log_probs, cross in run(model, cache, [beams], [last], stop):
-        leader = beams.beams[0]
-        yield IdStep(leader.ids, log_probs[leader.parent], cross[leader.parent], beams.beams)
+        yield IdStep(beams.beams[0].ids, log_probs[beams.leader], cross[beams.leader], beams.beams)
     return beams.best()

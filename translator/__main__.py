@@ -1,0 +1,225 @@
+"""The command line: python -m translator translate | trace | figure | serve | train | evaluate."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import translator
+from translator.errors import InputError, TranslatorError
+
+if TYPE_CHECKING:
+    from translator import Trace, Translator
+
+FAILED = 2
+INTERRUPTED = 130
+CHUNK = 2**16
+SETTINGS: dict[str, tuple[type, str]] = {
+    "method": (str, "greedy, beam or sample"),
+    "beam": (int, "width of the beam"),
+    "length_penalty": (float, "strength of the length penalty"),
+    "temperature": (float, "of sampling"),
+    "top_k": (int, "sample among the k best (0: all)"),
+    "top_p": (float, "sample among the best that hold this probability (1: all)"),
+    "seed": (int, "of sampling"),
+    "max_length": (int, "produced tokens at most, end of sentence included"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0, 2 for whatever was refused, 130 when interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    args = _parser().parse_args(arguments)
+    try:
+        _set_threads(getattr(args, "threads", None))
+        code = args.run(args) or 0
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # whoever reads us has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (TranslatorError, OSError) as error:
+        print(f"translator: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m translator", description="Translate, and see the attention.")
+    parser.add_argument("--version", action="version", version=translator.__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    command = commands.add_parser("translate", help="translate a text, or every line of standard input")
+    command.add_argument("text", nargs="?", metavar="TEXT", help="without it, lines are read from standard input")
+    _add_model(command, required=True)
+    command.set_defaults(run=_translate)
+
+    command = commands.add_parser("trace", help="translate a text and save every attention map as .npz")
+    command.add_argument("text", metavar="TEXT")
+    command.add_argument("--out", required=True, type=Path, metavar="FILE.npz")
+    _add_model(command, required=True)
+    command.set_defaults(run=_trace)
+
+    command = commands.add_parser("figure", help="draw attention as an interactive HTML page")
+    command.add_argument("text", nargs="?", metavar="TEXT", help="to translate; or give --trace")
+    command.add_argument("--trace", type=Path, metavar="FILE.npz", help="a saved trace to draw instead")
+    command.add_argument("--out", required=True, type=Path, metavar="FILE.html")
+    command.add_argument("--kind", default="cross", help="encoder, decoder or cross (default)")
+    command.add_argument("--layer", type=int, metavar="N", help="from 1; without layer and head: all at once")
+    command.add_argument("--head", type=int, metavar="N", help="from 1")
+    _add_model(command, required=False)
+    command.set_defaults(run=_figure)
+
+    command = commands.add_parser("serve", help="start the page in the browser")
+    command.add_argument("--host", help="address to listen on (default: 127.0.0.1, or $GRADIO_SERVER_NAME)")
+    command.add_argument("--port", type=int, help="port to listen on (default: 7860, or $GRADIO_SERVER_PORT)")
+    command.set_defaults(run=_serve)
+
+    if find_spec("translator.training.cli"):
+        import_module("translator.training.cli").add_commands(commands)
+    return parser
+
+
+def _add_model(command: argparse.ArgumentParser, *, required: bool) -> None:
+    """What every command that translates understands; a setting left out is the checkpoint's own."""
+    command.add_argument("--model", required=required, help="a name (de-en), a folder, or a hub id (owner/name)")
+    command.add_argument("--revision", help="of a hub id: the commit, 40 hex digits, or a branch")
+    command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
+    command.add_argument("--threads", type=int, help="threads that PyTorch may use")
+    for name, (kind, text) in SETTINGS.items():
+        command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, help=text)
+
+
+def _set_threads(count: int | None) -> None:
+    if count is None:
+        return
+    if count < 1:
+        raise InputError(f"threads is {count}; it must be 1 or more")
+    import torch
+
+    torch.set_num_threads(count)
+
+
+def _load(args: argparse.Namespace) -> tuple[Translator, dict[str, Any]]:
+    """The translator asked for, and the settings given."""
+    settings = {name: getattr(args, name) for name in SETTINGS if hasattr(args, name)}
+    return translator.load(args.model, device=args.device, revision=args.revision), settings
+
+
+def _translate(args: argparse.Namespace) -> int:
+    engine, settings = _load(args)
+    if args.text is not None:
+        print(engine.translate_batch([args.text], refused=_refuse, **settings)[0])
+        return 0
+    number, notes = 0, 0
+    for lines in _arriving_lines():
+        texts = [_decoded(line) for line in lines]
+        errors: dict[int, str] = {n: "it is not UTF-8" for n, text in enumerate(texts) if text is None}
+
+        def refused(index: int, error: InputError, errors: dict[int, str] = errors) -> None:
+            errors.setdefault(index, str(error))
+
+        found = engine.translate_batch([text or "" for text in texts], refused=refused, **settings)
+        for text in found:
+            print(text.replace("\r", " ").replace("\n", " "))
+        sys.stdout.flush()
+        for index in sorted(errors):
+            print(f"line {number + index + 1}: {errors[index]}", file=sys.stderr)
+        number, notes = number + len(lines), notes + len(errors)
+    return FAILED if notes else 0
+
+
+def _refuse(_: int, error: InputError) -> None:
+    raise error
+
+
+def _arriving_lines() -> Iterator[list[bytes]]:
+    """Lines of standard input in groups, as they come: a file in large groups, a slow pipe line by line."""
+    rest = b""
+    while block := os.read(sys.stdin.fileno(), CHUNK):
+        *lines, rest = (rest + block).split(b"\n")
+        if lines:
+            yield lines
+    if rest:
+        yield [rest]
+
+
+def _decoded(line: bytes) -> str | None:
+    try:
+        return line.decode("utf-8").rstrip("\r")
+    except UnicodeDecodeError:
+        return None
+
+
+def _trace(args: argparse.Namespace) -> None:
+    engine, settings = _load(args)
+    trace = engine.translate(args.text, **settings)
+    trace.save(args.out)
+    print(trace.translation)
+
+
+def _figure(args: argparse.Namespace) -> None:
+    if args.out.suffix != ".html":
+        raise InputError(f"--out is {str(args.out)!r}; figures are written as .html")
+    if (args.trace is None) == (args.text is None):
+        raise InputError("give either a TEXT to translate or a --trace to draw")
+    if args.text is not None and args.model is None:
+        raise InputError("give --model, the checkpoint that translates the text")
+    if args.trace is not None:
+        trace = translator.Trace.load(args.trace)
+    else:
+        engine, settings = _load(args)
+        trace = engine.translate(args.text, **settings)
+    _draw(trace, args).write_html(args.out, include_plotlyjs=True)
+
+
+def _draw(trace: Trace, args: argparse.Namespace) -> Any:
+    """A plotly figure: one head in full, or all heads at once where none is named."""
+    import numpy as np
+
+    from translator.figures.attention import attention_heatmap, head_mosaic
+
+    weights = trace.weights(args.kind)
+    possible = np.tri(weights.shape[-1], dtype=bool) if args.kind == "decoder" else None
+    if args.layer is None and args.head is None:
+        return head_mosaic(weights, possible=possible)
+    layer, head = (
+        _index(name, value, count)
+        for name, value, count in (("layer", args.layer, weights.shape[0]), ("head", args.head, weights.shape[1]))
+    )
+    return attention_heatmap(
+        weights[layer, head],
+        [token.surface for token in trace.queries(args.kind)],
+        [token.surface for token in trace.keys(args.kind)],
+        predicts=None if args.kind == "encoder" else [token.surface for token in trace.tgt],
+        possible=possible,
+    )
+
+
+def _index(name: str, value: int | None, count: int) -> int:
+    if value is None or not 1 <= value <= count:
+        raise InputError(f"{name} is {value}; this trace has {name}s 1 to {count}")
+    return value - 1
+
+
+def _serve(args: argparse.Namespace) -> None:
+    app = Path(__file__).resolve().parents[1] / "app.py"
+    if not app.is_file():
+        raise InputError(f"{app} is missing; start the page from a checkout of the project")
+    for name, value in (("GRADIO_SERVER_NAME", args.host), ("GRADIO_SERVER_PORT", args.port)):
+        if value is not None:
+            os.environ[name] = str(value)
+    runpy.run_path(str(app), run_name="__main__")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
