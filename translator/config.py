@@ -19,7 +19,8 @@ NormVariant = Literal["standard", "unbiased"]
 Embeddings = Literal["separate", "tied", "shared"]
 Method = Literal["greedy", "beam", "sample"]
 LengthPenalty = Literal["wu", "power"]
-Schedule = Literal["noam", "cosine", "inverse_sqrt", "constant"]
+Schedule = Literal["noam", "inverse_sqrt", "cosine", "trapezoid"]
+Precision = Literal["fp32", "bf16", "auto"]
 
 C = TypeVar("C")
 
@@ -207,7 +208,8 @@ class TrainConfig:
     `corpora` maps a corpus name to its copies an epoch (fractions: a fresh sample each epoch); a
     corpus not named takes part once, one with 0 is left out. `batch_tokens` counts target tokens,
     padding included. `steps` are optimiser steps. `lr` is the peak of every schedule but Noam's,
-    where it is the factor before d_model^-0.5. `bpe_dropout` and `label_smoothing` are probabilities.
+    where it is the factor before d_model^-0.5; "trapezoid" is flat until the last `decay` steps and
+    then falls to 0 in a line. `precision` "auto" means bfloat16 autocast on CUDA, float32 elsewhere. `bpe_dropout` and `label_smoothing` are probabilities.
     `average` is how many of the last checkpoints are averaged.
     """
 
@@ -222,6 +224,8 @@ class TrainConfig:
     schedule: Schedule = "inverse_sqrt"
     lr: float = 1e-3
     warmup: int = 1000
+    decay: int = 1000
+    precision: Precision = "auto"
     betas: tuple[float, float] = (0.9, 0.98)
     adam_eps: float = 1e-9
     weight_decay: float = 0.0
@@ -240,10 +244,11 @@ class TrainConfig:
     def __post_init__(self) -> None:
         for name, high in (("steps", 10**8), ("batch_tokens", 10**7), ("accumulate", 10_000), ("max_tokens", 4096)):
             _whole(name, getattr(self, name), 1, high)
-        for name in ("warmup", "eval_every", "eval_sentences", "average"):
+        for name in ("warmup", "decay", "eval_every", "eval_sentences", "average"):
             _whole(name, getattr(self, name), 1, 10**8)
         _whole("vocab", self.vocab, 300, 1_000_000)
         _choice("schedule", self.schedule, Schedule)
+        _choice("precision", self.precision, Precision)
         _choice("level", self.level, Literal["subword", "word", "char"])
         _real("lr", self.lr, 0.0, 100.0)
         _real("clip", self.clip, 0.0, 1e6)

@@ -139,9 +139,13 @@ class Transformer(nn.Module):
         logits = self.output(self.decoder_norm(x))
         return Decoded(logits, torch.stack(own, 1), torch.stack(cross, 1), torch.stack(states, 1))
 
-    def forward(self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None) -> Tensor:
-        """Logits [B, T, V] by fused attention, for training; equals `encode` and `decode` within rounding."""
-        return self.output(self.hidden(src_ids, tgt_ids, src_keep))
+    def forward(self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None, tgt_keep: Tensor | None = None) -> Tensor:
+        """Logits [B, T, V] by fused attention, for training; equals `encode` and `decode` within rounding.
+
+        With `tgt_keep` [B, T] only the rows where it is True come back, [rows, V]: padding is not projected.
+        """
+        hidden = self.hidden(src_ids, tgt_ids, src_keep)
+        return self.output(hidden if tgt_keep is None else hidden[tgt_keep])
 
     def hidden(self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None) -> Tensor:
         """What the output projection reads, [B, T, D], by fused attention."""

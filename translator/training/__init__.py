@@ -1,0 +1,1 @@
+"""Training and evaluation: corpora in, a checkpoint folder with its log out."""

@@ -1,0 +1,164 @@
+"""Corpora as arrays of ids, and the order in which training meets them."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from translator.config import TrainConfig
+from translator.errors import InputError
+
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One line of a corpus file."""
+
+    src: str
+    tgt: str
+    corpus: str
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """Read `source<TAB>target<TAB>corpus` lines from a text or gzip file.
+
+    Raises:
+        InputError: the file is missing, or a line has not three non-empty columns (its number is named).
+    """
+    opener = gzip.open if path.suffix == ".gz" else open
+    pairs = []
+    try:
+        with opener(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                columns = line.rstrip("\n").split("\t")
+                if len(columns) != 3 or not all(columns):
+                    raise InputError(f"{path} line {number} has {len(columns)} columns; it needs source, target, corpus")
+                pairs.append(Pair(*columns))
+    except (OSError, UnicodeDecodeError, EOFError) as error:
+        raise InputError(f"{path} cannot be read as a corpus file: {error}") from error
+    if not pairs:
+        raise InputError(f"{path} holds no sentence pairs")
+    return pairs
+
+
+def find_split(folder: Path, split: str) -> Path:
+    """The file of one split (`train`, `dev`, `test` …) in a data folder, gzipped or not."""
+    for name in (f"{split}.tsv.gz", f"{split}.tsv"):
+        if (folder / name).is_file():
+            return folder / name
+    raise InputError(f"{folder} has no {split}.tsv.gz; expected are train.tsv.gz and dev.tsv.gz (source, target, corpus)")
+
+
+def grouped(pairs: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
+    """Sources, each once, with all the references that stand in neighbouring lines."""
+    sources: list[str] = []
+    references: list[list[str]] = []
+    for pair in pairs:
+        if not sources or sources[-1] != pair.src:
+            sources.append(pair.src)
+            references.append([])
+        references[-1].append(pair.tgt)
+    return sources, references
+
+
+def copies(corpora: Sequence[str], weights: Mapping[str, float], rng: np.random.Generator) -> np.ndarray:
+    """Indices of the pairs of one epoch: each as often as its corpus weighs, a fraction by chance."""
+    wanted = np.array([weights.get(name, 1.0) for name in corpora])
+    whole = np.floor(wanted)
+    count = (whole + (rng.random(len(wanted)) < wanted - whole)).astype(np.int64)
+    return np.repeat(np.arange(len(wanted)), count)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Padded ids: src [B, S] (EOS last), tgt_in [B, T] (start first), tgt_out [B, T] (EOS last); keeps are True on real tokens."""
+
+    src: Tensor
+    src_keep: Tensor
+    tgt_in: Tensor
+    tgt_out: Tensor
+    tgt_keep: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on `device`."""
+        return Batch(*(getattr(self, name).to(device, non_blocking=True) for name in self.__dataclass_fields__))
+
+
+def collate(src: Sequence[Sequence[int]], tgt: Sequence[Sequence[int]], *, pad: int, start: int, eos: int) -> Batch:
+    """Pad sentences of ids (without EOS) into a batch."""
+    reads = _padded([[*ids, eos] for ids in src], pad)
+    entering = _padded([[start, *ids] for ids in tgt], pad)
+    leaving = _padded([[*ids, eos] for ids in tgt], pad)
+    return Batch(reads[0], reads[1], entering[0], leaving[0], leaving[1])
+
+
+def _padded(rows: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
+    width = max(map(len, rows))
+    ids = np.full((len(rows), width), pad, dtype=np.int64)
+    keep = np.zeros((len(rows), width), dtype=bool)
+    for i, row in enumerate(rows):
+        ids[i, : len(row)] = row
+        keep[i, : len(row)] = True
+    return torch.from_numpy(ids), torch.from_numpy(keep)
+
+
+def batches(order: np.ndarray, lengths: np.ndarray, budget: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Cut one epoch into batches of neighbours in length.
+
+    Args:
+        order: indices of pairs, repeats allowed.
+        lengths: [pairs, 2], source and target tokens of each pair, EOS included.
+        budget: rows × the longer padded side of a batch stay within it (one row always goes).
+        rng: decides between equal lengths and shuffles the batches.
+    Returns:
+        index arrays, in the order in which to train on them.
+    """
+    order = rng.permutation(order)
+    src, tgt = lengths[order, 0], lengths[order, 1]
+    order = order[np.lexsort((src, tgt))]
+    cut, out, widest = 0, [], 0
+    longest = lengths[order].max(axis=1)
+    for i, length in enumerate(longest):
+        widest = max(widest, int(length))
+        if i > cut and widest * (i + 1 - cut) > budget:
+            out.append(order[cut:i])
+            cut, widest = i, int(length)
+    out.append(order[cut:])
+    return [out[i] for i in rng.permutation(len(out))]
+
+
+class Epochs:
+    """An endless, repeatable stream of batches: everything follows from the seed and the epoch's number.
+
+    Args:
+        corpora: the corpus name of each pair.
+        encode: epoch → (source ids, target ids) of every pair, without EOS.
+    """
+
+    def __init__(
+        self, corpora: Sequence[str], encode: Callable[[int], tuple[list[list[int]], list[list[int]]]], config: TrainConfig
+    ) -> None:
+        self.corpora, self.encode, self.config = corpora, encode, config
+
+    def plan(self, epoch: int) -> tuple[list[np.ndarray], list[list[int]], list[list[int]]]:
+        """The batches of an epoch as index arrays, and the ids that they point into."""
+        rng = np.random.default_rng([self.config.seed, epoch])
+        src, tgt = self.encode(epoch)
+        lengths = np.array([[len(a), len(b)] for a, b in zip(src, tgt, strict=True)]) + 1
+        order = copies(self.corpora, self.config.corpora or {}, rng)
+        fits = (lengths[order] <= self.config.max_tokens).all(axis=1) & (lengths[order] > 1).all(axis=1)
+        return batches(order[fits], lengths, self.config.batch_tokens, rng), src, tgt
+
+    def from_(self, epoch: int, index: int) -> Iterator[tuple[int, int, list[list[int]], list[list[int]]]]:
+        """Every batch from batch `index` of `epoch` on, as (its epoch, its index, source ids, target ids)."""
+        while True:
+            plan, src, tgt = self.plan(epoch)
+            for i in range(index, len(plan)):
+                yield epoch, i, [src[j] for j in plan[i]], [tgt[j] for j in plan[i]]
+            epoch, index = epoch + 1, 0

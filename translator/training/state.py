@@ -1,0 +1,114 @@
+"""What a training run keeps on disk: its state for an exact resume, the last weights to average, the log."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from translator.errors import CheckpointError
+
+
+@dataclass
+class Progress:
+    """Where a run stands: optimiser steps done, the next batch (its epoch and index), the best dev score, hours worked."""
+
+    step: int = 0
+    epoch: int = 0
+    index: int = 0
+    best: float = float("-inf")
+    seconds: float = 0.0
+    tokens: int = 0
+
+
+def write_whole(path: Path, value: Any) -> None:
+    """`torch.save` so that a kill or a full disk leaves either the old file or the new one, never half of one."""
+    part = path.with_suffix(".part")
+    try:
+        with open(part, "wb") as file:
+            torch.save(value, file)
+            file.flush()
+            os.fsync(file.fileno())
+    except (OSError, RuntimeError) as error:
+        part.unlink(missing_ok=True)
+        raise CheckpointError(f"{path} could not be written ({error}); the previous one is untouched") from error
+    os.replace(part, path)
+
+
+def read_whole(path: Path) -> Any:
+    """What `write_whole` wrote; tensors and plain values only.
+
+    Raises:
+        CheckpointError: the file is damaged.
+    """
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise CheckpointError(f"{path} is no training state: {error}; remove it to begin anew") from error
+
+
+def random_state() -> dict[str, Tensor | list[Tensor]]:
+    """The generators that dropout draws from."""
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    return {"cpu": torch.get_rng_state(), "cuda": cuda}
+
+
+def restore_random_state(state: dict[str, Any]) -> None:
+    """Continue the generators where `random_state` found them."""
+    torch.set_rng_state(state["cpu"])
+    if state["cuda"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(state["cuda"])
+
+
+class LastWeights:
+    """The weights at the last `keep` evaluations, one file each, oldest first."""
+
+    def __init__(self, folder: Path, keep: int) -> None:
+        self.folder, self.keep = folder, keep
+
+    def files(self) -> list[Path]:
+        """What is kept now, oldest first."""
+        return sorted(self.folder.glob("weights-*.pt"))
+
+    def add(self, step: int, weights: dict[str, Tensor]) -> None:
+        """Keep `weights` of `step`; forget the oldest beyond `keep`."""
+        write_whole(self.folder / f"weights-{step:09d}.pt", weights)
+        for old in self.files()[: -self.keep]:
+            old.unlink()
+
+    def average(self) -> dict[str, Tensor]:
+        """The mean of all that is kept, in float32 (Vaswani et al. 2017, section 6.1)."""
+        files = self.files()
+        if not files:
+            raise CheckpointError(f"{self.folder} holds no weights to average; train for at least one evaluation")
+        mean: dict[str, Tensor] = {}
+        for file in files:
+            for name, value in read_whole(file).items():
+                mean[name] = mean.get(name, 0) + value.float() / len(files)
+        return mean
+
+
+class Log:
+    """The run's numbers, one JSON object a line; a resumed run drops what lies beyond its state."""
+
+    def __init__(self, path: Path, step: int) -> None:
+        self.path = path
+        kept = [record for record in self.records() if record["step"] <= step]
+        path.write_text("".join(json.dumps(record) + "\n" for record in kept), encoding="utf-8")
+
+    def records(self) -> list[dict[str, Any]]:
+        """Everything logged so far; a line cut short by a kill is left out."""
+        if not self.path.exists():
+            return []
+        lines = self.path.read_text(encoding="utf-8").split("\n")
+        return [json.loads(line) for line in lines if line.endswith("}")]
+
+    def add(self, **record: Any) -> None:
+        """Append one record; it names its `step`."""
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
