@@ -55,9 +55,9 @@ def subcommands() -> set[str] | None:
     shown = subprocess.run(
         [sys.executable, "-m", "translator", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    listed = re.search(r"\{([a-z,-]+)\}", shown.stdout)
+    listed = set(re.findall(r"^    ([a-z][a-z-]*)(?=\s|$)", shown.stdout, re.MULTILINE))
     assert listed, f"--help lists no commands:\n{shown.stdout}"
-    return set(listed[1].split(","))
+    return listed
 
 
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
