@@ -27,7 +27,7 @@ Colour = Literal["linear", "sqrt", "row"]
 KEY_TITLE = "key (attended to)"
 QUERY_TITLE = "query (reads)"
 PREDICTS_TITLE = "predicts"
-_TICKS = (0.0, 0.01, 0.1, 0.25, 0.5, 1.0)
+_TICKS = (0.0, 0.1, 0.25, 0.5, 1.0)
 
 
 def coloured(weights: np.ndarray, colour: Colour) -> np.ndarray:

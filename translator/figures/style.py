@@ -89,8 +89,11 @@ DARK = Palette(
 )
 PALETTES: dict[str, Palette] = {"light": LIGHT, "dark": DARK}
 
-LOSS, GAIN = "#762a83", "#1b7837"
-_PRGN = ("#762a83", "#9970ab", "#c2a5cf", "#e7d4e8", "", "#d9f0d3", "#a6dba0", "#5aae61", "#1b7837")
+_PRGN = {
+    "light": ("#762a83", "#9970ab", "#c2a5cf", "#e7d4e8", LIGHT.page, "#d9f0d3", "#a6dba0", "#5aae61", "#1b7837"),
+    "dark": ("#c2a5cf", "#9970ab", "#762a83", "#40204a", DARK.page, "#133d1f", "#1b7837", "#5aae61", "#a6dba0"),
+}
+"""The page at the centre, and farther from it in lightness as the value grows, in either theme."""
 
 
 def palette(theme: Theme) -> Palette:
@@ -118,8 +121,13 @@ def weight_scale(theme: Theme, name: str = "paper") -> Scale | str:
 
 
 def signed_scale(theme: Theme) -> Scale:
-    """ColorBrewer PRGn, purple below zero and green above, with the page's colour at its centre."""
-    colours = [colour or palette(theme).page for colour in _PRGN]
+    """ColorBrewer's PRGn, purple below zero and green above, with the page's colour at its centre.
+
+    Raises:
+        InputError: the theme is neither light nor dark.
+    """
+    palette(theme)
+    colours = _PRGN[theme]
     return [(i / (len(colours) - 1), colour) for i, colour in enumerate(colours)]
 
 

@@ -1,0 +1,29 @@
+import numpy as np
+import pytest
+
+from translator.errors import InputError
+from translator.figures.heads import head_statistic, log_prob_change
+
+
+def test_a_statistic_stands_in_its_layer_and_head():
+    values = np.random.default_rng(0).random((3, 4))
+    figure = head_statistic(values, "a < b")
+    np.testing.assert_array_equal(figure.data[0].z, values)
+    assert (figure.data[0].zmin, figure.data[0].zmax, figure.data[0].texttemplate) == (0, 1, "%{z:.2f}")
+    assert figure.layout.xaxis.ticktext == ("H1", "H2", "H3", "H4") and figure.layout.yaxis.ticktext == (
+        "L1",
+        "L2",
+        "L3",
+    )
+    assert list(figure.layout.yaxis.range) == [2.5, -0.5]
+    assert figure.data[0].colorbar.title.text == "a &lt; b"
+
+
+def test_changes_have_zero_at_the_centre_and_their_number_in_the_cell():
+    values = np.array([[0.5, -2.0], [0.0, 1.0]])
+    heat = log_prob_change(values).data[0]
+    np.testing.assert_array_equal(heat.z, values)
+    assert (heat.zmin, heat.zmax, heat.texttemplate) == (-2, 2, "%{z:+.2f}")
+    assert log_prob_change(np.zeros((1, 1))).data[0].zmax > 0
+    with pytest.raises(InputError, match="layers, heads"):
+        log_prob_change(np.zeros(3))
