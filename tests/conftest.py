@@ -5,17 +5,35 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from translator.trace import Trace
 
 
-@pytest.fixture(scope="session")
-def make_trace() -> Callable[..., Trace]:
-    """`tests/traces.py`'s `make_trace(seed, *, layers, heads, source, target)`."""
-    spec = importlib.util.spec_from_file_location("traces", Path(__file__).parent / "traces.py")
+def _beside(name: str) -> ModuleType:
+    """A module of this folder, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.make_trace
+    return module
+
+
+@pytest.fixture(scope="session")
+def make_trace() -> Callable[..., Trace]:
+    """`tests/traces.py`'s `make_trace(seed, *, layers, heads, source, target)`."""
+    return _beside("traces").make_trace
+
+
+@pytest.fixture(scope="session")
+def checkpoint_maker() -> ModuleType:
+    """`tests/checkpoint_maker.py`: `tiny_model`, `tokenizers`, `make_checkpoint`."""
+    return _beside("checkpoint_maker")
+
+
+@pytest.fixture(scope="session")
+def tiny_checkpoint(checkpoint_maker: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny German-English checkpoint called "tiny"; for reading only."""
+    return checkpoint_maker.make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny")

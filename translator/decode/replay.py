@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from translator.decode.steps import check_source, check_target, entropy
+from translator.errors import InputError
 from translator.model import Encoded, Gates, Transformer
 
 
@@ -65,7 +66,9 @@ def replay(
     Raises:
         InputError: source or target cannot be read by this model.
     """
-    check_target(model.config, tgt_ids, max(len(tgt_ids), 1))
+    if not tgt_ids:
+        raise InputError("the target has 0 tokens; there is nothing to replay")
+    check_target(model.config, tgt_ids, len(tgt_ids))
     encoded = encoded or encode(model, src_ids, gates)
     produced = torch.tensor(tgt_ids, device=encoded.memory.device)
     reads = torch.cat([produced.new_tensor([model.config.start_id]), produced[:-1]])
