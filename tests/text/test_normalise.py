@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from translator.config import TextConfig
-from translator.text import is_blank, normalise, normalise_text
+from translator.text import Normalised, is_blank, normalise, normalise_text
 from translator.text.normalise import _apply, _compose, _move
 
 CONFIGS = [TextConfig(language) for language in ("en", "de", "zh", "ja")]
@@ -94,10 +94,15 @@ def test_english_as_in_the_corpora(typed, want):
         ("和.local文件", "和.local文件"),
         ("等等...", "等等……"),
         ("Hello, world. OK", "Hello, world. OK"),
+        ("中, a", "中，a"),
+        ("乾 隆", "乾隆"),
+        ("薴", "苎"),
+        ("Ａ\u0301", "Á"),
     ],
 )
 def test_chinese_as_in_the_corpora(typed, want):
     assert normalise_text(typed, ZH) == want
+    assert normalise_text(want, ZH) == want
 
 
 def test_spans_point_at_what_was_typed():
@@ -105,7 +110,13 @@ def test_spans_point_at_what_was_typed():
     found = normalise(typed, EN)
     assert found.text == "Café ...臺"
     assert [typed[start:end] for start, end in found.spans] == ["C", "a", "f", "e\u0301", " ", "…", "…", "…", "臺"]
+    assert normalise("好?!", ZH) == Normalised("好？！", [(0, 1), (1, 2), (2, 3)])
     assert normalise("İx", TextConfig("en", lowercase=True)).spans == [(0, 1), (0, 1), (1, 2)]
+
+
+def test_lowering_comes_before_composing():
+    """H with a line below has no character of its own, h has."""
+    assert normalise_text("H\u0331", TextConfig("en", lowercase=True)) == "\u1e96"
 
 
 @pytest.mark.parametrize("text", ["", " ", "\t\n", "\u200b", "\ufeff", "\u3000", "\x00\x1b", "\u00ad \u2060", "\u200d"])

@@ -59,11 +59,12 @@ def test_chinese_words(text, want):
     assert _read(text, "zh") == want
 
 
-def test_a_long_run_takes_time_in_proportion():
+@pytest.mark.parametrize("run", ["的了是在我有他这上们来到时大地为子中你说", "龘" * 20])
+def test_a_long_run_takes_time_in_proportion(run):
     words("中", "zh")
     took = []
     for count in (2_000, 16_000):
-        text = "的了是在我有他这上们来到时大地为子中你说" * (count // 20)
+        text = run * (count // 20)
         start = time.thread_time()
         assert words(text, "zh")[-1][1] == count
         took.append(time.thread_time() - start)

@@ -126,7 +126,16 @@ def test_merges_never_spell_a_special_token():
     for pretoken in counts:
         (ids,) = tokenizer.ids_of_pretokens([[pretoken]])
         assert min(ids) >= 260 and tokenizer.with_config(TextConfig("en", prefix_space=False)).decode(ids) == pretoken
-    SubwordTokenizer(tokenizer.config, tokenizer._pieces, tokenizer._merges)
+    assert len(set(tokenizer._pieces)) == len(tokenizer._pieces)
+
+
+def test_merges_are_applied_best_first_and_from_the_left(subwords):
+    fixed = subwords["en"]._pieces[:260]
+    pieces = [*fixed, "a", "b", "c", "bc", "ab", "aa"]
+    tokenizer = SubwordTokenizer(TextConfig("en", prefix_space=False), pieces, [(261, 262), (260, 261), (260, 260)])
+    for dropout in (0.0, 1e-300):
+        found = tokenizer.ids_batch(["abc", "aaa", "aab"], dropout=dropout)
+        assert [[pieces[id] for id in row] for row in found] == [["a", "bc"], ["aa", "a"], ["a", "ab"]]
 
 
 def test_pretokens_join_to_the_text(subwords):

@@ -76,6 +76,7 @@ def test_the_unknown(vocabularies):
 def test_typed_specials_stay_text():
     tokenizer = VocabularyTokenizer.train(["a </s> b"], TextConfig("en", level="word", normalise="none"), 99)
     assert not any(token.special for token in tokenizer.encode("<s> </s> <pad>").tokens)
+    assert tokenizer.ids_of_pretokens([["<s>", "</s>"]]) == [[3, 3]]
 
 
 def test_the_most_frequent_words_are_kept():
