@@ -43,7 +43,7 @@ def test_ticks_and_hover_are_escaped_and_the_hover_has_the_whole_token_and_the_w
     for q, k in np.ndindex(5, 9):
         query, key, weight = cells[q][k]
         assert html.unescape(query) == trace.reads[q].surface and "<" not in query
-        assert html.unescape(key) == trace.src[k].surface
+        assert html.unescape(key) == trace.src[k].surface and "<" not in key
         assert weight == trace.cross[1, 2, q, k]
 
 

@@ -40,7 +40,8 @@ def test_every_tick_reads_as_the_token(tmp_path):
     page_file = tmp_path / "page.html"
     page_file.write_text(
         f"<meta charset=utf-8><div id=plot></div><script>{script}</script>"
-        f"<script>const f = {drawing}; Plotly.newPlot('plot', f.data, f.layout, {{typesetMath: false, displaylogo: false}})</script>",
+        f"<script>const f = {drawing};"
+        "Plotly.newPlot('plot', f.data, f.layout, {typesetMath: false, displaylogo: false})</script>",
         encoding="utf-8",
     )
     with sync_api.sync_playwright() as playwright:

@@ -6,7 +6,7 @@ Source: Abnar and Zuidema 2020, "Quantifying attention flow in transformers", se
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import maximum_flow
 
 from translator.analysis.rollout import RESIDUAL, with_residual
@@ -33,7 +33,7 @@ def self_flow(weights: np.ndarray, residual: float = RESIDUAL) -> np.ndarray:
     return flows / flows.sum(axis=1, keepdims=True)
 
 
-def _pipes(layers: np.ndarray) -> coo_array:
+def _pipes(layers: np.ndarray) -> csr_array:
     """The graph of [L, N, N]: node l·N + n is position n below layer l; pipes lead down."""
     layer, query, key = np.nonzero(layers)
     size = layers.shape[-1]
