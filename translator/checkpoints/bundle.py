@@ -14,7 +14,7 @@ FORMAT_VERSION = 1
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 SRC, TGT = "src.json", "tgt.json"
 REQUIRED = (WEIGHTS, CONFIG, SRC, TGT, CARD)
-OPTIONAL = ("log.jsonl", "profile.json")
+OPTIONAL = ("log.jsonl", "profile.json", "train.json")
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,14 @@ class Attention(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, heads: int, d_head: int, *, qkv_bias: bool = True, out_bias: bool = True, dropout: float = 0.0
+        self,
+        d_model: int,
+        heads: int,
+        d_head: int,
+        *,
+        qkv_bias: bool = True,
+        out_bias: bool = True,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.heads, self.d_head, self.inner = heads, d_head, heads * d_head

@@ -29,7 +29,9 @@ class UnbiasedLayerNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
-        scaled = (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=True) + self.eps).sqrt() * self.weight
+        scaled = (
+            (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=True) + self.eps).sqrt() * self.weight
+        )
         return scaled if self.bias is None else scaled + self.bias
 
 

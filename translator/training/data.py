@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from translator.config import TrainConfig
+from translator.config import ModelConfig, TrainConfig
 from translator.errors import InputError
-
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,9 @@ def read_pairs(path: Path) -> list[Pair]:
             for number, line in enumerate(lines, start=1):
                 columns = line.rstrip("\n").split("\t")
                 if len(columns) != 3 or not all(columns):
-                    raise InputError(f"{path} line {number} has {len(columns)} columns; it needs source, target, corpus")
+                    raise InputError(
+                        f"{path} line {number}: {_flaw(columns)}; it needs source, target, corpus with a tab between"
+                    )
                 pairs.append(Pair(*columns))
     except (OSError, UnicodeDecodeError, EOFError) as error:
         raise InputError(f"{path} cannot be read as a corpus file: {error}") from error
@@ -47,12 +48,18 @@ def read_pairs(path: Path) -> list[Pair]:
     return pairs
 
 
+def _flaw(columns: Sequence[str]) -> str:
+    return f"{len(columns)} columns" if len(columns) != 3 else f"column {columns.index('') + 1} is empty"
+
+
 def find_split(folder: Path, split: str) -> Path:
     """The file of one split (`train`, `dev`, `test` …) in a data folder, gzipped or not."""
     for name in (f"{split}.tsv.gz", f"{split}.tsv"):
         if (folder / name).is_file():
             return folder / name
-    raise InputError(f"{folder} has no {split}.tsv.gz; expected are train.tsv.gz and dev.tsv.gz (source, target, corpus)")
+    raise InputError(
+        f"{folder} has no {split}.tsv.gz; expected are train.tsv.gz and dev.tsv.gz (source, target, corpus)"
+    )
 
 
 def grouped(pairs: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
@@ -77,7 +84,10 @@ def copies(corpora: Sequence[str], weights: Mapping[str, float], rng: np.random.
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Padded ids: src [B, S] (EOS last), tgt_in [B, T] (start first), tgt_out [B, T] (EOS last); keeps are True on real tokens."""
+    """Padded ids: src [B, S] (EOS last), tgt_in [B, T] (start first), tgt_out [B, T] (EOS last).
+
+    The keeps are True where the model may look: on real tokens.
+    """
 
     src: Tensor
     src_keep: Tensor
@@ -90,16 +100,21 @@ class Batch:
         return Batch(*(getattr(self, name).to(device, non_blocking=True) for name in self.__dataclass_fields__))
 
 
-def collate(src: Sequence[Sequence[int]], tgt: Sequence[Sequence[int]], *, pad: int, start: int, eos: int) -> Batch:
-    """Pad sentences of ids (without EOS) into a batch."""
-    reads = _padded([[*ids, eos] for ids in src], pad)
-    entering = _padded([[start, *ids] for ids in tgt], pad)
-    leaving = _padded([[*ids, eos] for ids in tgt], pad)
-    return Batch(reads[0], reads[1], entering[0], leaving[0], leaving[1])
+def collate(src: Sequence[Sequence[int]], tgt: Sequence[Sequence[int]], shape: ModelConfig) -> Batch:
+    """Pad sentences of ids (without EOS) into a batch for a model of `shape`.
+
+    Where the model attends to padding (`padded_length`), sources are padded to that length and all of it is kept.
+    """
+    reads, src_keep = _padded([[*ids, shape.eos_id] for ids in src], shape.pad_id, shape.padded_length)
+    entering, tgt_keep = _padded([[shape.start_id, *ids] for ids in tgt], shape.pad_id)
+    leaving, _ = _padded([[*ids, shape.eos_id] for ids in tgt], shape.pad_id)
+    if shape.padded_length is not None:
+        src_keep = torch.ones_like(src_keep)
+    return Batch(reads, src_keep, entering, leaving, tgt_keep)
 
 
-def _padded(rows: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
-    width = max(map(len, rows))
+def _padded(rows: Sequence[Sequence[int]], pad: int, width: int | None = None) -> tuple[Tensor, Tensor]:
+    width = width or max(map(len, rows))
     ids = np.full((len(rows), width), pad, dtype=np.int64)
     keep = np.zeros((len(rows), width), dtype=bool)
     for i, row in enumerate(rows):
@@ -142,7 +157,10 @@ class Epochs:
     """
 
     def __init__(
-        self, corpora: Sequence[str], encode: Callable[[int], tuple[list[list[int]], list[list[int]]]], config: TrainConfig
+        self,
+        corpora: Sequence[str],
+        encode: Callable[[int], tuple[list[list[int]], list[list[int]]]],
+        config: TrainConfig,
     ) -> None:
         self.corpora, self.encode, self.config = corpora, encode, config
 
@@ -153,6 +171,8 @@ class Epochs:
         lengths = np.array([[len(a), len(b)] for a, b in zip(src, tgt, strict=True)]) + 1
         order = copies(self.corpora, self.config.corpora or {}, rng)
         fits = (lengths[order] <= self.config.max_tokens).all(axis=1) & (lengths[order] > 1).all(axis=1)
+        if not fits.any():
+            raise InputError(f"no sentence pair has 1 to {self.config.max_tokens - 1} tokens a side; raise max_tokens")
         return batches(order[fits], lengths, self.config.batch_tokens, rng), src, tgt
 
     def from_(self, epoch: int, index: int) -> Iterator[tuple[int, int, list[list[int]], list[list[int]]]]:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -17,11 +18,20 @@ from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from translator.config import TrainConfig
+from translator.errors import CheckpointError
 from translator.model import Transformer
 from translator.training.data import Epochs, collate
 from translator.training.objective import objective
 from translator.training.schedule import learning_rate
-from translator.training.state import LastWeights, Log, Progress, random_state, read_whole, restore_random_state, write_whole
+from translator.training.state import (
+    LastWeights,
+    Log,
+    Progress,
+    random_state,
+    read_whole,
+    restore_random_state,
+    write_whole,
+)
 
 LOG_EVERY = 20
 
@@ -29,6 +39,7 @@ Evaluate = Callable[[Transformer], dict[str, float]]
 """Scores a model on the development set; the entry `bleu` decides which weights are best."""
 
 Sentences = list[list[int]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -44,11 +55,31 @@ class Process:
         if "RANK" not in os.environ:
             return cls()
         if not dist.is_initialized():
-            dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+            if torch.cuda.is_available():
+                torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)) % torch.cuda.device_count())
+            dist.init_process_group("cuda:nccl,cpu:gloo" if torch.cuda.is_available() else "gloo")
         return cls(dist.get_rank(), dist.get_world_size())
 
+    def wait(self) -> None:
+        """Until every process has come here."""
+        if self.world > 1:
+            dist.barrier()
+
+    def leave(self) -> None:
+        """End the group: nothing more is shared."""
+        if self.world > 1:
+            dist.destroy_process_group()
+
+    def gather(self, value: T) -> list[T]:
+        """The `value` of every process, by rank."""
+        if self.world == 1:
+            return [value]
+        values: list[Any] = [None] * self.world
+        dist.all_gather_object(values, value)
+        return values
+
     def share(self, rows: Sentences) -> Sentences:
-        """This process's part of a batch; where there are fewer rows than processes the first stands in, see `weight`."""
+        """This process's part of a batch; the first row stands in for an empty one, see `weight`."""
         return rows[self.rank :: self.world] or rows[:1]
 
     def weight(self, rows: Sentences) -> float:
@@ -80,7 +111,12 @@ class Trainer:
         self.device = next(model.parameters()).device
         self.trained: nn.Module = DistributedDataParallel(model) if self.process.world > 1 else model
         self.optimiser = torch.optim.AdamW(
-            model.parameters(), lr=0.0, betas=config.betas, eps=config.adam_eps, weight_decay=config.weight_decay, fused=True
+            model.parameters(),
+            lr=0.0,
+            betas=config.betas,
+            eps=config.adam_eps,
+            weight_decay=config.weight_decay,
+            fused=True,
         )
         self.progress = Progress()
         folder.mkdir(parents=True, exist_ok=True)
@@ -88,6 +124,9 @@ class Trainer:
         torch.manual_seed(config.seed + 1000 * self.process.rank)
         if self._state_file.exists():
             self._resume()
+        steps = self.process.gather(self.progress.step)
+        if len(set(steps)) > 1:
+            raise CheckpointError(f"{folder} was left at the steps {steps} by its processes; remove its state-*.pt")
         if self.process.rank == 0:
             self.log = Log(folder / "log.jsonl", self.progress.step)
             self.board = SummaryWriter(folder / "tensorboard", purge_step=self.progress.step)
@@ -156,9 +195,7 @@ class Trainer:
 
     def _backward(self, src: Sentences, tgt: Sentences, tokens: int, meter: Meter) -> None:
         weight = self.process.weight(src)
-        shape = self.model.config
-        batch = collate(self.process.share(src), self.process.share(tgt), pad=shape.pad_id, start=shape.start_id, eos=shape.eos_id)
-        batch = batch.to(self.device)
+        batch = collate(self.process.share(src), self.process.share(tgt), self.model.config).to(self.device)
         with self.autocast():
             logits = self.trained(batch.src, batch.tgt_in, batch.src_keep, batch.tgt_keep)
         score = objective(logits, batch.tgt_out[batch.tgt_keep], smoothing=self.config.label_smoothing)
@@ -178,7 +215,8 @@ class Trainer:
         self.log.add(step=self.progress.step, epoch=self.progress.epoch, lr=rate, **record)
         for name, value in {**record, "lr": rate}.items():
             self.board.add_scalar(f"train/{name}", value, self.progress.step)
-        bar.set_postfix({name: f"{record[name]:.3f}" for name in ("loss", "accuracy")} | {"tok/s": int(record["tokens_per_second"])})
+        shown = {name: f"{record[name]:.3f}" for name in ("loss", "accuracy")}
+        bar.set_postfix(shown | {"tok/s": int(record["tokens_per_second"])})
 
     def _examine(self) -> None:
         """Score on the development set, keep these weights for averaging, and the best of all beside them."""
@@ -194,8 +232,7 @@ class Trainer:
             self.log.add(step=self.progress.step, hours=self.progress.seconds / 3600, **record)
             for name, value in scores.items():
                 self.board.add_scalar(f"dev/{name}", value, self.progress.step)
-        if self.process.world > 1:
-            dist.barrier()
+        self.process.wait()
 
 
 class Meter:

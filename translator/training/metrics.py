@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF
 
@@ -21,7 +22,7 @@ class Score:
 def score(hypotheses: Sequence[str], references: Sequence[Sequence[str]], language: str) -> Score:
     """Score one hypothesis a source against all its references; Chinese is cut by sacrebleu's `zh` tokenizer."""
     width = max(map(len, references))
-    streams = [[refs[i] if i < len(refs) else None for refs in references] for i in range(width)]
+    streams: Any = [[refs[i] if i < len(refs) else None for refs in references] for i in range(width)]
     bleu, chrf = BLEU(tokenize="zh" if language == "zh" else "13a"), CHRF()
     bleu_score = bleu.corpus_score(list(hypotheses), streams)
     chrf_score = chrf.corpus_score(list(hypotheses), streams)

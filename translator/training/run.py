@@ -11,15 +11,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from translator.config import DecodeConfig, ModelConfig, TextConfig, TrainConfig, from_dict, to_json
-from translator.decode import search_batch
+from translator.config import ModelConfig, TextConfig, TrainConfig, from_dict, to_json
 from translator.errors import InputError
 from translator.model import Transformer
-from translator.text import SubwordTokenizer, Tokenizer
-from translator.training.data import Epochs, Pair, collate, copies, find_split, grouped, read_pairs
-from translator.training.loop import Evaluate, Process, Trainer
-from translator.training.metrics import score
-from translator.training.objective import objective
+from translator.text import SubwordTokenizer, Tokenizer, VocabularyTokenizer, load_tokenizer
+from translator.training.data import Epochs, Pair, copies, find_split, read_pairs
+from translator.training.development import development
+from translator.training.loop import Process, Trainer
 
 NO_PREFIX_SPACE = ("zh", "ja")
 """Languages that write no spaces between words."""
@@ -35,7 +33,9 @@ def read_config(path: Path) -> TrainConfig:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read as a training config: {error}") from error
-    if isinstance(values, dict) and isinstance(values.get("betas"), list):
+    if not isinstance(values, dict):
+        raise InputError(f"{path} holds no JSON object of training settings")
+    if isinstance(values.get("betas"), list):
         values["betas"] = tuple(values["betas"])
     return from_dict(TrainConfig, values)
 
@@ -63,23 +63,25 @@ def open_corpus(config: TrainConfig, data: Path, folder: Path) -> Corpus:
         src, tgt = learn_vocabularies(config, pairs)
         src.save(folder, "src")
         tgt.save(folder, "tgt")
-    return Corpus(pairs, dev, SubwordTokenizer.load(folder / "src.json"), SubwordTokenizer.load(folder / "tgt.json"))
+    return Corpus(pairs, dev, load_tokenizer(folder / "src.json"), load_tokenizer(folder / "tgt.json"))
 
 
 def learn_vocabularies(config: TrainConfig, pairs: Sequence[Pair]) -> tuple[Tokenizer, Tokenizer]:
-    """BPE over one epoch's mix of corpora, so that pieces go to the text that is met most."""
+    """Vocabularies of one epoch's mix of corpora, so that pieces go to the text that is met most."""
+    kind = SubwordTokenizer if config.level == "subword" else VocabularyTokenizer
     rng = np.random.default_rng([config.seed, 0])
     sample = [pairs[i] for i in copies([pair.corpus for pair in pairs], config.corpora or {}, rng)]
     sides = [text_config(config.src, config), text_config(config.tgt, config)]
     texts = [[pair.src for pair in sample], [pair.tgt for pair in sample]]
     if not config.joint_vocab:
-        return tuple(SubwordTokenizer.train(t, c, config.vocab) for t, c in zip(texts, sides, strict=True))  # type: ignore[return-value]
+        src, tgt = (kind.train(lines, side, config.vocab) for lines, side in zip(texts, sides, strict=True))
+        return src, tgt
     counts: Counter[str] = Counter()
     for side, lines in zip(sides, texts, strict=True):
-        empty = SubwordTokenizer.train(["a"], side, 300)
+        cutter = kind.train(["a"], side, 300)
         for line in lines:
-            counts.update(empty.pretokens(line))
-    joint = SubwordTokenizer.train_pretokens(counts, sides[0], config.vocab)
+            counts.update(cutter.pretokens(line))
+    joint = kind.train_pretokens(counts, sides[0], config.vocab)
     return joint, joint.with_config(sides[1])
 
 
@@ -102,44 +104,49 @@ class Encoder:
         return self.plain
 
 
-def development(config: TrainConfig, corpus: Corpus) -> Evaluate:
-    """The scorer of the development set: loss and accuracy on every pair, greedy BLEU on the first sources."""
-    src = corpus.src.ids_batch([pair.src for pair in corpus.dev])
-    tgt = corpus.tgt.ids_batch([pair.tgt for pair in corpus.dev])
-    sources, references = grouped(corpus.dev)
-    chosen = corpus.src.ids_batch(sources[: config.eval_sentences])
-    order = sorted(range(len(src)), key=lambda i: len(tgt[i]))
+def choose_device(name: str) -> torch.device:
+    """The device that `name` means: "auto" is CUDA where there is one.
 
-    def evaluate(model: Transformer) -> dict[str, float]:
-        shape = model.config
-        device = next(model.parameters()).device
-        nll = correct = tokens = 0.0
-        with torch.inference_mode():
-            for first in range(0, len(order), 100):
-                rows = order[first : first + 100]
-                batch = collate([src[i] for i in rows], [tgt[i] for i in rows], pad=shape.pad_id, start=shape.start_id, eos=shape.eos_id).to(device)
-                logits = model(batch.src, batch.tgt_in, batch.src_keep, batch.tgt_keep)
-                found = objective(logits, batch.tgt_out[batch.tgt_keep], smoothing=0.0)
-                nll, correct, tokens = nll + float(found.nll), correct + float(found.correct), tokens + found.tokens
-        with_eos = [[*ids, shape.eos_id] for ids in chosen]
-        limits = [2 * len(ids) + 16 for ids in with_eos]
-        produced = search_batch(model, with_eos, DecodeConfig(method="greedy"), max_lengths=limits)
-        texts = [corpus.tgt.decode(ids) for ids in produced]
-        found_score = score(texts, references[: config.eval_sentences], config.tgt)
-        return {"nll": nll / tokens, "accuracy": correct / tokens, "bleu": found_score.bleu, "chrf": found_score.chrf}
+    Raises:
+        InputError: there is no such device here.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError, ValueError) as error:
+        raise InputError(f"device is {name!r}, which is not to be had here; use 'auto' or 'cpu'") from error
+    return device
 
-    return evaluate
+
+def model_config(config: TrainConfig, src: Tokenizer, tgt: Tokenizer) -> ModelConfig:
+    """The shape of the model that a run trains.
+
+    Raises:
+        InputError: a setting is unknown or out of range, or the training sentences may be longer than the model reads.
+    """
+    shape = from_dict(ModelConfig, {**(config.model or {}), "src_vocab": len(src), "tgt_vocab": len(tgt)})
+    limit = shape.padded_length or shape.max_positions
+    if config.max_tokens > limit:
+        raise InputError(f"max_tokens is {config.max_tokens}; the model reads at most {limit} tokens")
+    return shape
 
 
 def build(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu") -> tuple[Trainer, Corpus]:
     """Everything of a run, ready to start or to go on where it stood."""
     process = Process.join()
+    place = choose_device(device)
+    if process.rank > 0:
+        process.wait()  # the first process learns the vocabularies, the others read them
     corpus = open_corpus(config, data, folder)
-    shape = from_dict(ModelConfig, {**(config.model or {}), "src_vocab": len(corpus.src), "tgt_vocab": len(corpus.tgt)})
+    if process.rank == 0:
+        (folder / "train.json").write_text(to_json(config), encoding="utf-8")
+        process.wait()
+    shape = model_config(config, corpus.src, corpus.tgt)
+    evaluate = development(shape, corpus.dev, corpus.src, corpus.tgt, sentences=config.eval_sentences)
     torch.manual_seed(config.seed)
-    model = Transformer(shape).to(device)
+    model = Transformer(shape).to(place)
     encode = Encoder(corpus, config.bpe_dropout, config.seed)
     epochs = Epochs([pair.corpus for pair in corpus.pairs], encode, config)
-    (folder / "train.json").write_text(to_json(config), encoding="utf-8")
-    trainer = Trainer(config, model, epochs, folder, evaluate=development(config, corpus), process=process)
-    return trainer, corpus
+    return Trainer(config, model, epochs, folder, evaluate=evaluate, process=process), corpus

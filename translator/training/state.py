@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ from translator.errors import CheckpointError
 
 @dataclass
 class Progress:
-    """Where a run stands: optimiser steps done, the next batch (its epoch and index), the best dev score, hours worked."""
+    """Where a run stands: optimiser steps done, the next batch (its epoch and index), the best dev BLEU.
+
+    `seconds` were worked and `tokens` learnt from so far, resumed stretches included.
+    """
 
     step: int = 0
     epoch: int = 0
@@ -83,14 +87,24 @@ class LastWeights:
 
     def average(self) -> dict[str, Tensor]:
         """The mean of all that is kept, in float32 (Vaswani et al. 2017, section 6.1)."""
-        files = self.files()
-        if not files:
-            raise CheckpointError(f"{self.folder} holds no weights to average; train for at least one evaluation")
-        mean: dict[str, Tensor] = {}
-        for file in files:
-            for name, value in read_whole(file).items():
-                mean[name] = mean.get(name, 0) + value.float() / len(files)
-        return mean
+        while True:
+            files = self.files()
+            if not files:
+                raise CheckpointError(f"{self.folder} holds no weights to average; train for at least one evaluation")
+            try:
+                return _mean(files)
+            except CheckpointError:
+                if all(file.exists() for file in files):
+                    raise
+                # A run that goes on has put newer weights in the place of the oldest: look again.
+
+
+def _mean(files: Sequence[Path]) -> dict[str, Tensor]:
+    mean: dict[str, Tensor] = {}
+    for file in files:
+        for name, value in read_whole(file).items():
+            mean[name] = mean.get(name, 0) + value.float() / len(files)
+    return mean
 
 
 class Log:
@@ -98,17 +112,18 @@ class Log:
 
     def __init__(self, path: Path, step: int) -> None:
         self.path = path
-        kept = [record for record in self.records() if record["step"] <= step]
+        kept = [record for record in read_log(path) if record["step"] <= step]
         path.write_text("".join(json.dumps(record) + "\n" for record in kept), encoding="utf-8")
-
-    def records(self) -> list[dict[str, Any]]:
-        """Everything logged so far; a line cut short by a kill is left out."""
-        if not self.path.exists():
-            return []
-        lines = self.path.read_text(encoding="utf-8").split("\n")
-        return [json.loads(line) for line in lines if line.endswith("}")]
 
     def add(self, **record: Any) -> None:
         """Append one record; it names its `step`."""
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Everything that a run has logged so far; a line cut short by a kill is left out."""
+    if not path.exists():
+        return []
+    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
+    return [json.loads(line) for line in whole.splitlines()]

@@ -1,0 +1,90 @@
+"""The commands `train` and `evaluate` of python -m translator."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from translator.training.loop import Process
+
+SETTINGS: dict[str, tuple[type, str]] = {
+    "method": (str, "greedy, beam or sample"),
+    "beam": (int, "width of the beam"),
+    "length_penalty": (float, "strength of the length penalty"),
+    "max_length": (int, "produced tokens at most, end of sentence included"),
+}
+
+
+def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `train` and `evaluate`; heavy libraries are imported only when one of them runs."""
+    command = commands.add_parser("train", help="train a checkpoint, or go on with a run that was stopped")
+    command.add_argument("config", type=Path, metavar="CONFIG", help="the run's settings, JSON (see configs/)")
+    command.add_argument("--data", required=True, type=Path, metavar="DIR", help="holds train.tsv.gz and dev.tsv.gz")
+    command.add_argument("--out", type=Path, metavar="DIR", help="the run's folder (default: runs/NAME)")
+    command.add_argument("--checkpoint", type=Path, metavar="DIR", help="what to make (default: checkpoints/NAME)")
+    command.add_argument("--export-only", action="store_true", help="make the checkpoint of a run as it stands now")
+    command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
+    command.add_argument("--threads", type=int, help="threads that PyTorch may use")
+    command.set_defaults(run=_train)
+
+    command = commands.add_parser("evaluate", help="score a checkpoint on test files: BLEU, chrF, speed")
+    command.add_argument("files", nargs="+", type=Path, metavar="FILE", help="source, target, corpus (.tsv, .tsv.gz)")
+    command.add_argument("--model", required=True, help="a name (de-en), a folder, or a hub id (owner/name)")
+    command.add_argument("--revision", help="of a hub id: the commit, 40 hex digits, or a branch")
+    command.add_argument("--json", type=Path, metavar="FILE.json", help="write the scores there as well")
+    command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
+    command.add_argument("--threads", type=int, help="threads that PyTorch may use")
+    for name, (kind, text) in SETTINGS.items():
+        command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, help=text)
+    command.set_defaults(run=_evaluate)
+
+
+def _train(args: argparse.Namespace) -> None:
+    from translator.checkpoints.store import checkpoints_folder
+    from translator.training.data import find_split, read_pairs
+    from translator.training.export import export
+    from translator.training.run import build, choose_device, read_config
+
+    config = read_config(args.config)
+    run = args.out or Path("runs") / config.name
+    out = args.checkpoint or checkpoints_folder() / config.name
+    if args.export_only:
+        dev = read_pairs(find_split(args.data, "dev"))
+    else:
+        trainer, corpus = build(config, args.data, run, device=args.device)
+        trainer.run()
+        dev = corpus.dev
+        if _done(trainer.process):
+            return
+    exported = export(run, dev, out, device=choose_device(args.device))
+    for name, scores in exported.scores.items():
+        print(f"dev BLEU {scores['bleu']:.2f}, chrF {scores['chrf']:.2f}: {name}")
+    print(f"{exported.folder} is {exported.chosen} of {run}")
+
+
+def _evaluate(args: argparse.Namespace) -> None:
+    from translator.pipeline import load
+    from translator.training.evaluate import evaluate_file, table, to_json
+    from translator.training.loop import Process
+
+    process = Process.join()
+    settings: dict[str, Any] = {name: getattr(args, name) for name in SETTINGS if hasattr(args, name)}
+    translator = load(args.model, device=args.device, revision=args.revision)
+    evaluations = [evaluate_file(translator, path, process=process, **settings) for path in args.files]
+    if _done(process):
+        return
+    print(table(evaluations))
+    if args.json is not None:
+        args.json.write_text(to_json(translator, evaluations, settings), encoding="utf-8")
+    for one in evaluations:
+        for reason in one.refused:
+            print(f"{one.name}: {reason}", file=sys.stderr)
+
+
+def _done(process: Process) -> bool:
+    """Leave the group of processes; True where another one does the rest."""
+    process.leave()
+    return process.rank > 0

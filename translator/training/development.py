@@ -1,0 +1,66 @@
+"""The development set: what tells which weights are best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from translator.config import DecodeConfig, ModelConfig
+from translator.decode import search_batch
+from translator.errors import InputError
+from translator.model import Transformer
+from translator.text import Tokenizer
+from translator.training.data import Pair, collate, grouped
+from translator.training.loop import Evaluate
+from translator.training.metrics import score
+from translator.training.objective import objective
+
+ROWS = 100
+"""Sentences scored side by side: few enough for two cores, and for their logits to stay in memory."""
+
+
+def development(
+    shape: ModelConfig, dev: Sequence[Pair], src: Tokenizer, tgt: Tokenizer, *, sentences: int | None = None
+) -> Evaluate:
+    """The scorer of the development set `dev`: loss and accuracy on every pair, greedy BLEU on the first sources.
+
+    Args:
+        sentences: how many sources are translated for BLEU; None for all.
+    Raises:
+        InputError: a pair has more tokens than the model can read.
+    """
+    src_ids, tgt_ids = src.ids_batch([pair.src for pair in dev]), tgt.ids_batch([pair.tgt for pair in dev])
+    _check_lengths(shape, src_ids, tgt_ids)
+    sources, references = grouped(dev)
+    chosen = [[*ids, shape.eos_id] for ids in src.ids_batch(sources[:sentences])]
+    limits = [min(2 * len(ids) + 16, shape.max_positions) for ids in chosen]
+    order = sorted(range(len(src_ids)), key=lambda i: len(tgt_ids[i]))
+
+    def evaluate(model: Transformer) -> dict[str, float]:
+        device = model.output.weight.device
+        nll = correct = tokens = 0.0
+        with torch.inference_mode():
+            for first in range(0, len(order), ROWS):
+                rows = order[first : first + ROWS]
+                batch = collate([src_ids[i] for i in rows], [tgt_ids[i] for i in rows], shape).to(device)
+                logits = model(batch.src, batch.tgt_in, batch.src_keep, batch.tgt_keep)
+                found = objective(logits, batch.tgt_out[batch.tgt_keep], smoothing=0.0)
+                nll, correct, tokens = nll + float(found.nll), correct + float(found.correct), tokens + found.tokens
+        produced = search_batch(model, chosen, DecodeConfig(method="greedy"), max_lengths=limits)
+        texts = [tgt.decode(ids) for ids in produced]
+        scores = score(texts, references[:sentences], tgt.config.language)
+        return {"nll": nll / tokens, "accuracy": correct / tokens, "bleu": scores.bleu, "chrf": scores.chrf}
+
+    return evaluate
+
+
+def _check_lengths(shape: ModelConfig, src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]]) -> None:
+    limits = (shape.padded_length or shape.max_positions, shape.max_positions)
+    for side, rows, limit in zip(("source", "target"), (src_ids, tgt_ids), limits, strict=True):
+        for number, ids in enumerate(rows, start=1):
+            if not 0 < len(ids) < limit:
+                raise InputError(
+                    f"the {side} of development pair {number} has {len(ids)} tokens; it needs 1 to {limit - 1}"
+                    " (raise the model's max_positions, or take the pair out)"
+                )

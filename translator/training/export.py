@@ -1,0 +1,97 @@
+"""From a run to a checkpoint: the better of the averaged and the best weights, by all of the development set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from translator.checkpoints import save_bundle
+from translator.checkpoints.bundle import CARD, CONFIG
+from translator.checkpoints.manifest import read_json
+from translator.config import DecodeConfig, TrainConfig, from_dict, to_json
+from translator.errors import InputError
+from translator.model import Transformer
+from translator.text import load_tokenizer
+from translator.training.card import Card, render
+from translator.training.data import Pair
+from translator.training.development import development
+from translator.training.run import model_config, read_config
+from translator.training.state import LastWeights, read_log, read_whole
+
+
+@dataclass(frozen=True)
+class Exported:
+    """Which weights became the checkpoint, and what each candidate scored on the development set."""
+
+    folder: Path
+    chosen: str
+    scores: Mapping[str, Mapping[str, float]]
+
+
+def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -> Exported:
+    """Make `out` a checkpoint of the weights that the run has kept; nothing is written into `run`, which may go on.
+
+    A model card and decoding settings that `out` has already are kept.
+
+    Raises:
+        CheckpointError: the run has no weights yet, or its files do not fit each other.
+        TranslatorError: `out` could not be written; what was there is untouched.
+    """
+    config = read_config(run / "train.json")
+    src, tgt = load_tokenizer(run / "src.json"), load_tokenizer(run / "tgt.json")
+    model = Transformer(model_config(config, src, tgt)).to(device).eval()
+    last = LastWeights(run, config.average)
+    candidates = {f"the mean of the last {len(last.files())} evaluations": last.average()}
+    if (run / "best.pt").exists():
+        candidates["the best evaluation"] = read_whole(run / "best.pt")
+    evaluate = development(model.config, dev, src, tgt)
+    scores = {}
+    for name, weights in candidates.items():
+        model.load_state_dict(weights)
+        scores[name] = evaluate(model)
+    chosen = max(scores, key=lambda name: scores[name]["bleu"])
+    model.load_state_dict(candidates[chosen])
+    records = read_log(run / "log.jsonl")
+    card, decode = _former(out)
+    save_bundle(
+        out,
+        model=model,
+        src=src,
+        tgt=tgt,
+        name=config.name,
+        card=card or render(_card(config, model, records, f"{chosen}, dev BLEU {scores[chosen]['bleu']:.1f} (greedy)")),
+        decode=decode,
+        extra={
+            "log.jsonl": "".join(json.dumps(record) + "\n" for record in records).encode(),
+            "train.json": to_json(config).encode(),
+        },
+    )
+    return Exported(out, chosen, scores)
+
+
+def _former(out: Path) -> tuple[str, DecodeConfig]:
+    """The model card ("" for none) and the decoding settings of the checkpoint that `out` is until now."""
+    card = out / CARD
+    text = card.read_text(encoding="utf-8") if card.exists() else ""
+    if not (out / CONFIG).exists():
+        return text, DecodeConfig()
+    try:
+        return text, from_dict(DecodeConfig, read_json(out / CONFIG, 2**20).get("decode", {}))
+    except (InputError, TypeError) as error:
+        raise InputError(f"{out / CONFIG}: {error}; mend it or remove {out}") from error
+
+
+def _card(config: TrainConfig, model: Transformer, records: Sequence[Mapping[str, float]], selection: str) -> Card:
+    """What the run itself can tell of its weights."""
+    return Card(
+        config=config,
+        shape=model.config,
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        steps=int(max((record["step"] for record in records), default=0)),
+        hours=max((record.get("hours", 0.0) for record in records), default=0.0),
+        selection=selection,
+    )
