@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -71,7 +72,7 @@ def _local(name: str | Path) -> Path | None:
         if folder.is_dir():
             return folder
     folder = whole_folder(Path(name).expanduser())
-    return folder if folder.is_dir() else None
+    return folder if str(name) and folder.is_dir() else None
 
 
 def whole_folder(folder: Path) -> Path:
@@ -87,14 +88,18 @@ def _known() -> str:
 
 
 def _download(repository: str, revision: str) -> Path:
-    """The folder of a hub checkpoint, from the cache if it is there; the folder's name is the commit."""
+    """The folder of a hub checkpoint, named by its commit; a pinned one that the cache holds needs no network."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
+    wanted = [*REQUIRED, *OPTIONAL, MANIFEST]
     try:
-        folder = Path(
-            snapshot_download(repository, revision=revision, allow_patterns=[*REQUIRED, *OPTIONAL, MANIFEST])  # nosec B615
-        )
+        if _COMMIT.fullmatch(revision):
+            with contextlib.suppress(LocalEntryNotFoundError):
+                cached = snapshot_download(repository, revision=revision, allow_patterns=wanted, local_files_only=True)
+                if all((Path(cached) / name).is_file() for name in (*REQUIRED, MANIFEST)):
+                    return Path(cached)
+        folder = Path(snapshot_download(repository, revision=revision, allow_patterns=wanted))
     except LocalEntryNotFoundError as error:
         raise CheckpointError(
             f"{repository} is not in the cache and the hub cannot be reached; go online once, or give a folder"
