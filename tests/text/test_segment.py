@@ -68,7 +68,7 @@ def test_a_long_run_takes_time_in_proportion(run):
         start = time.thread_time()
         assert words(text, "zh")[-1][1] == count
         took.append(time.thread_time() - start)
-    assert took[1] < 24 * took[0] + 0.05  # quadratic time would take 64 times as long
+    assert took[1] < 24 * took[0] + 0.1  # quadratic time would take 64 times as long
 
 
 def test_many_threads_read_alike():

@@ -239,11 +239,11 @@ def test_a_long_text_takes_time_in_proportion(subwords, run):
         tokenizer.encode(run)
         took = []
         for count in (2_000, 16_000):
-            start = time.perf_counter()
+            start = time.thread_time()
             tokenizer.encode(run * (count // len(run)))
             tokenizer.ids_batch([run * (count // len(run))], dropout=0.1)
-            took.append(time.perf_counter() - start)
-        assert took[1] < 30 * took[0] + 0.05
+            took.append(time.thread_time() - start)
+        assert took[1] < 30 * took[0] + 0.2  # quadratic time would take 64 times as long
 
 
 def test_threads_share_a_tokenizer(subwords, monkeypatch):
