@@ -1,0 +1,15 @@
+/* What the page's scripts may call. */
+
+/** An offline page holds its own translation: no server, nothing but this document. */
+const mountOffline = async () => {
+  const element = document.getElementById("explorer"), x = new Explorer(element);
+  window.__explorer = x;
+  mountChrome(document.getElementById("page-chrome"));
+  x.wanted = (readPermalink("#t=_&" + location.hash.slice(1)) || {}).view;
+  x.show(window.__payload);
+};
+
+window.AttentionExplorer = {
+  explorer: mountExplorer, chrome: mountChrome, plot: mountPlot, offline: mountOffline,
+  opened: (...current) => (mountExplorer.opened ? mountExplorer.opened(current) : current), go: () => mountExplorer.go && mountExplorer.go(),
+};

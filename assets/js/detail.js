@@ -1,0 +1,257 @@
+/* One map in full: a Plotly heat map with truthful axes, and the frames that lie over it. */
+
+const PLOT_CONFIG = { responsive: false, displayModeBar: false, displaylogo: false, showSendToCloud: false, typesetMath: false, doubleClick: false, scrollZoom: false };
+const SMALLEST_COLUMN = 16, SMALLEST_ROW = 14;
+const axisText = group => escapeHtml(cut(group.text));
+
+/** Sizes of a map in its frame: how wide a cell is, and how many fit before the frame has to scroll. */
+const measureMap = (width, room, rows, columns, { labels, top, small }) => {
+  const right = small ? 2 : 28;  // a slanted label leans over the last column
+  const cellWidth = Math.max(SMALLEST_COLUMN, Math.min(48, (width - labels - right) / columns));
+  const cellHeight = small ? 28 : clamp(Math.min(cellWidth * 1.15, (room - top) / rows), SMALLEST_ROW, 36);
+  const fitX = Math.max(1, Math.floor((width - labels - right) / cellWidth + .001)), fitY = small ? rows : Math.max(6, Math.floor((room - top) / cellHeight + .001));
+  return { labels, top, right, cellWidth, cellHeight, columns: Math.min(columns, fitX), rows: Math.min(rows, fitY) };
+};
+
+/** Colour stops for Plotly. The square root bends the scale, not the numbers. */
+const plotScale = (palette, root, theme) => {
+  const table = lookup(palette, root, theme), points = [];
+  for (let i = 0; i <= 32; i++) { const at = root ? (i / 32) ** 2 : i / 32; points.push([at, rgb(table[Math.round(at * 256)])]); }
+  return points;
+};
+
+const plotColours = theme => {
+  const light = theme === "light";
+  return { ink: light ? "#1b1c1f" : cssVar("--ink"), second: light ? "#54575d" : cssVar("--ink2"), third: light ? "#6a6d73" : cssVar("--ink3") };
+};
+
+/** Plotly's data and layout for one picture. `labels` is "both", "reads" or "predicts". */
+const heatFigure = (picture, kind, view) => {
+  const { rows, columns, z, masked } = picture, { size, range, scale, palette, labels, theme, small } = view, colour = plotColours(theme);
+  const own = rows.map(row => ({ text: kind === "encoder" ? row.text : row.predicts })), reads = rows.map(row => ({ text: kind === "encoder" ? row.text : row.reads }));
+  const both = kind !== "encoder" && labels === "both", near = kind === "encoder" || labels === "reads" ? reads : own;
+  const cells = z.map((values, i) => { const peak = scale === "row" ? Math.max(...values, 1e-9) : 1; return values.map((weight, j) => (masked(i, j) ? null : weight / peak)); });
+  const font = { family: cssVar("--sans") || "sans-serif", size: clamp(size.cellHeight - 3, 10, 13), color: colour.ink };
+  const axis = { type: "linear", showgrid: false, zeroline: false, showline: false, ticks: "", fixedrange: false, automargin: false };
+  const gap = size.cellWidth > 12 && size.cellHeight > 9 ? 1 : .5;
+  const data = [{
+    type: "heatmap", z: cells, x: columns.map((_, j) => j), y: rows.map((_, i) => i), zmin: 0, zmax: 1, xgap: gap, ygap: gap, showscale: false, hoverinfo: "none",
+    colorscale: plotScale(palette, scale === "root", theme),
+  }];
+  const title = (text, x, y, anchor, shift) => ({ text, xref: "paper", yref: "paper", x, y, xanchor: anchor, yanchor: "bottom", xshift: shift, yshift: 6, showarrow: false, font: { size: 12, color: colour.third } });
+  const keyTitle = t(kind === "decoder" ? "key: target token already read" : "key: source token attended to");
+  const nearTitle = kind === "encoder" ? t("query") : labels === "reads" ? t("query (reads)") : t("predicts");
+  const layout = {
+    width: view.width, height: view.height, margin: { l: size.labels, r: size.right, t: size.top, b: 2, pad: 0 }, font, paper_bgcolor: view.paper || "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    hovermode: false, dragmode: view.touch ? false : "zoom", showlegend: false,
+    xaxis: { ...axis, side: "top", range: range.x, tickvals: columns.map((_, j) => j), ticktext: columns.map(axisText), tickangle: small ? -90 : -45, tickfont: { ...font, size: small ? 11 : 13, color: colour.second } },
+    yaxis: { ...axis, range: range.y, tickvals: rows.map((_, i) => i), ticktext: near.map(axisText), tickfont: font, ticklabelstandoff: 6 },
+    annotations: [
+      { ...title(keyTitle, 0, 1, "left", 0), yshift: size.top - 18, name: "key" },
+      title(nearTitle, 0, 1, "right", -8),
+    ],
+  };
+  if (both) {
+    data.push({ type: "scatter", x: [0], y: [0], yaxis: "y2", mode: "markers", marker: { opacity: 0 }, hoverinfo: "skip" });
+    layout.yaxis2 = { ...axis, range: range.y, matches: "y", overlaying: "y", side: "left", anchor: "free", position: 0, shift: -74, tickvals: rows.map((_, i) => i), ticktext: reads.map(axisText), tickfont: { ...font, color: colour.third }, ticklabelstandoff: 6 };
+    layout.annotations.push(title(t("query (reads)"), 0, 1, "right", -82));
+  }
+  return { data, layout };
+};
+
+const makeDetail = x => {
+  const box = x.find("#attention-detail"), plot = el("div", { class: "plot" }), hatch = el("div", { class: "hatch", "aria-hidden": "true" }), over = el("div", { class: "over", "aria-hidden": "true" });
+  const frames = { row: el("div", { class: "row-frame" }), cell: el("div", { class: "cell-frame" }), veil: el("div", { class: "veil" }) };
+  const scroll = { x: el("div", { class: "scroll-x", tabindex: "-1" }, el("div")), y: el("div", { class: "scroll-y", tabindex: "-1" }, el("div")) };
+  const reset = el("button", { type: "button", class: "btn reset-zoom", hidden: true, on: { click: () => { zoom = null; x.set({ size: {} }); } } });
+  over.append(frames.veil, frames.row, frames.cell);
+  box.append(hatch, plot, over, scroll.x, scroll.y, reset);
+  let size = null, zoom = null, first = { x: 0, y: 0 }, place = null, shape = "";
+
+  const ranges = picture => {
+    if (zoom) return zoom;
+    const startX = clamp(first.x, 0, picture.columns.length - size.columns), startY = clamp(first.y, 0, picture.rows.length - size.rows);
+    return { x: [startX - .5, startX + size.columns - .5], y: [startY + size.rows - .5, startY - .5] };
+  };
+
+  /** Bring the present row, and its strongest cell, into a frame that is too small for the whole map. */
+  const reveal = picture => {
+    const row = x.rowIndex(picture), values = picture.z[row] || [], column = values.indexOf(Math.max(...values));
+    if (row < first.y || row >= first.y + size.rows) first.y = clamp(row - Math.floor(size.rows / 2), 0, picture.rows.length - size.rows);
+    if (size.columns < picture.columns.length && (column < first.x || column >= first.x + size.columns)) first.x = clamp(column - Math.floor(size.columns / 2), 0, picture.columns.length - size.columns);
+  };
+
+  const draw = () => {
+    const picture = x.picture(), { kind, scale, palette, labels } = x.state, small = phone(), width = Math.floor(box.clientWidth) - 2;
+    if (!width || !window.Plotly) return;
+    const both = kind !== "encoder" && labels === "both" && !small;
+    size = measureMap(width, x.room(box), picture.rows.length, picture.columns.length, { labels: small ? 72 : both ? 160 : 96, top: small ? 86 : 78, small });
+    const now = [kind, x.version, picture.rows.length, picture.columns.length].join();
+    if (now !== shape) { shape = now; zoom = null; first = { x: 0, y: 0 }; reveal(picture); }
+    const height = Math.ceil(size.top + size.cellHeight * size.rows + 4);
+    const view = { size, range: ranges(picture), scale, palette, labels: small && labels === "both" ? "predicts" : labels, small, width: Math.ceil(size.labels + size.cellWidth * size.columns + size.right), height, touch: matchMedia("(pointer: coarse)").matches };
+    const figure = heatFigure(picture, kind, view);
+    Plotly.react(plot, figure.data, figure.layout, PLOT_CONFIG);
+    plot.style.height = height + "px";
+    bars(picture, view);
+    place = { left: size.labels, top: size.top, width: view.width - size.labels - size.right, height: height - size.top - 2 };
+    Object.assign(hatch.style, { left: place.left + "px", top: place.top + "px", width: place.width + "px", height: place.height + "px" });
+    hatch.hidden = kind !== "decoder";
+    reset.hidden = !zoom;
+    reset.textContent = t("Reset zoom");
+    box.setAttribute("aria-label", t("Attention of {head}. Arrow keys move from cell to cell, Enter chooses the row", { head: x.headName() }));
+    over.style.visibility = "visible";
+    if (!plot.dataset.wired) wire();
+    overlay();
+  };
+
+  const bars = (picture, view) => {
+    const wide = size.columns < picture.columns.length && !zoom, tall = size.rows < picture.rows.length && !zoom;
+    scroll.x.hidden = !wide;
+    scroll.y.hidden = !tall;
+    if (wide) {
+      Object.assign(scroll.x.style, { left: size.labels + "px", width: view.width - size.labels + "px" });
+      scroll.x.firstChild.style.width = ((view.width - size.labels) * picture.columns.length) / size.columns + "px";
+      scroll.x.scrollLeft = first.x * size.cellWidth;
+    }
+    if (tall) {
+      Object.assign(scroll.y.style, { top: size.top + "px", height: view.height - size.top + "px", left: view.width + "px" });
+      scroll.y.firstChild.style.height = ((view.height - size.top) * picture.rows.length) / size.rows + "px";
+      scroll.y.scrollTop = first.y * size.cellHeight;
+    }
+  };
+  let pending = false;
+  const scrolled = () => {
+    const next = { x: scroll.x.hidden ? first.x : Math.round(scroll.x.scrollLeft / size.cellWidth), y: scroll.y.hidden ? first.y : Math.round(scroll.y.scrollTop / size.cellHeight) };
+    if (pending || (next.x === first.x && next.y === first.y)) return;
+    pending = true;
+    requestAnimationFrame(() => {
+      pending = false;
+      first = next;
+      const range = ranges(x.picture());
+      Plotly.relayout(plot, { "xaxis.range": range.x, "yaxis.range": range.y }).then(overlay);
+    });
+  };
+  scroll.x.addEventListener("scroll", scrolled);
+  scroll.y.addEventListener("scroll", scrolled);
+
+  /* positions in pixels, from Plotly's own axes, so that a zoomed map keeps its frames */
+  const axes = () => plot._fullLayout && { x: plot._fullLayout.xaxis, y: plot._fullLayout.yaxis };
+  const boxOf = (i, j0, j1) => {
+    const axis = axes(), left = axis.x._offset + axis.x.l2p(j0 - .5), right = axis.x._offset + axis.x.l2p(j1 + .5);
+    const top = axis.y._offset + axis.y.l2p(i - .5), bottom = axis.y._offset + axis.y.l2p(i + .5);
+    const limit = { left: axis.x._offset, right: axis.x._offset + axis.x._length, top: axis.y._offset, bottom: axis.y._offset + axis.y._length };
+    return { left: clamp(left, limit.left, limit.right), right: clamp(right, limit.left, limit.right), top: clamp(top, limit.top, limit.bottom), bottom: clamp(bottom, limit.top, limit.bottom) };
+  };
+  const frame = (node, area, grow) => {
+    node.hidden = !area || area.bottom - area.top < 2 || area.right - area.left < 2;
+    if (!node.hidden) Object.assign(node.style, { left: area.left - grow + "px", top: area.top - grow + "px", width: area.right - area.left + 2 * grow + "px", height: area.bottom - area.top + 2 * grow + "px" });
+  };
+
+  const overlay = () => {
+    if (!axes() || !size) return;
+    const picture = x.picture(), { hover, pins, playing, kind } = x.state, row = x.rowIndex(picture), last = picture.columns.length - 1;
+    frame(frames.row, row >= 0 ? boxOf(row, 0, last) : null, 2);
+    frame(frames.cell, hover && picture.rows[hover.i] && picture.columns[hover.j] ? boxOf(hover.i, hover.j, hover.j) : null, 1);
+    const after = playing && kind !== "encoder" && row + 1 < picture.rows.length ? { ...boxOf(row + 1, 0, last), bottom: boxOf(picture.rows.length - 1, 0, last).bottom } : null;
+    frame(frames.veil, after, 0);
+    over.querySelectorAll(".pin-frame").forEach(node => node.remove());
+    const pinned = (area, grow) => { const node = el("div", { class: "pin-frame" }); over.append(node); frame(node, area, grow); };
+    picture.rows.forEach((group, i) => { if (group.ids.some(id => pins.rows.includes(id))) pinned(boxOf(i, 0, last), 0); });
+    picture.columns.forEach((group, j) => { if (group.ids.some(id => pins.columns.includes(id))) pinned({ ...boxOf(0, j, j), bottom: boxOf(picture.rows.length - 1, j, j).bottom }, 0); });
+    ticks(picture, row, hover);
+  };
+
+  /** Mark the labels of the present row and of the column pointed at, without asking Plotly to lay out again. */
+  const ticks = (picture, row, hover) => {
+    const axis = axes();
+    const mark = (selector, shown, index, name) => plot.querySelectorAll(selector).forEach((node, i) => node.classList.toggle(name, shown[i] === index));
+    const visible = (values, range) => values.map((_, i) => i).filter(i => i >= Math.min(...range) && i <= Math.max(...range));
+    const rows = visible(picture.rows, axis.y.range), columns = visible(picture.columns, axis.x.range);
+    mark(".yaxislayer-above .ytick text", rows, row, "now");
+    mark(".overaxes-above .y2tick text, .y2tick text", rows, row, "now2");
+    mark(".xaxislayer-above .xtick text", columns, hover ? hover.j : -1, "pointed");
+  };
+
+  const wire = () => {
+    plot.dataset.wired = "1";
+    plot.on("plotly_relayout", change => {
+      const keys = Object.keys(change);
+      if (!keys.some(key => key.endsWith("range[0]"))) return;
+      const picture = x.picture(), axis = axes(), whole = v => Math.round(v * 2) / 2;
+      zoom = { x: axis.x.range.map(whole), y: axis.y.range.map(whole) };
+      const full = zoom.x[0] <= -.5 && zoom.x[1] >= picture.columns.length - .5 && zoom.y[1] <= -.5 && zoom.y[0] >= picture.rows.length - .5;
+      if (full) zoom = null;
+      reset.hidden = !zoom;
+      overlay();
+    });
+  };
+
+  const cellAt = event => {
+    const axis = axes(), rect = plot.getBoundingClientRect();
+    if (!axis || !x.trace) return null;
+    const px = event.clientX - rect.left - axis.x._offset, py = event.clientY - rect.top - axis.y._offset;
+    if (px < 0 || py < 0 || px > axis.x._length || py > axis.y._length) return null;
+    const picture = x.picture(), j = Math.round(axis.x.p2l(px)), i = Math.round(axis.y.p2l(py));
+    return picture.rows[i] && picture.columns[j] ? { i, j } : null;
+  };
+  let down = null;
+  box.addEventListener("mousemove", event => {
+    const cell = cellAt(event), hover = x.state.hover;
+    if ((cell && hover && cell.i === hover.i && cell.j === hover.j) || (!cell && !hover)) return;
+    x.set({ hover: cell });
+  });
+  box.addEventListener("mouseleave", () => x.set({ hover: null }));
+  box.addEventListener("pointerdown", event => { down = { x: event.clientX, y: event.clientY }; }, true);
+  box.addEventListener("pointerup", event => {
+    const still = down && Math.abs(event.clientX - down.x) + Math.abs(event.clientY - down.y) < 5, cell = still && cellAt(event);
+    down = null;
+    if (!cell) return;
+    if (event.shiftKey) x.pinCell(cell);
+    else x.chooseRow(cell.i, cell);
+  }, true);
+  box.addEventListener("dblclick", () => { zoom = null; draw(); });
+  box.addEventListener("keydown", event => {
+    if (!x.trace || event.target.closest("button")) return;
+    const picture = x.picture(), hover = x.state.hover || { i: x.rowIndex(picture), j: 0 };
+    const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (move) {
+      const next = { i: clamp(hover.i + move[0], 0, picture.rows.length - 1), j: clamp(hover.j + move[1], 0, picture.columns.length - 1) };
+      follow(picture, next);
+      x.set({ hover: next });
+    } else if (event.key === "Enter") x.chooseRow(hover.i, hover);
+    else if (event.key === "p" || event.key === "P") x.pinCell(hover);
+    else if (event.key === "+" || event.key === "-") magnify(picture, hover, event.key === "+" ? .6 : 1 / .6);
+    else if (event.key === "Escape") { zoom = null; x.set({ hover: null }); draw(); }
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  const follow = (picture, cell) => {
+    if (zoom) return;
+    const before = { ...first };
+    first.x = clamp(first.x, cell.j - size.columns + 1, cell.j);
+    first.y = clamp(first.y, cell.i - size.rows + 1, cell.i);
+    if (before.x !== first.x || before.y !== first.y) draw();
+  };
+  const magnify = (picture, cell, factor) => {
+    const span = (range, centre, count) => { const half = Math.max(2, Math.abs(range[1] - range[0]) * factor) / 2; return [Math.max(-.5, centre - half), Math.min(count - .5, centre + half)]; };
+    const axis = axes(), wide = span(axis.x.range, cell.j, picture.columns.length), tall = span(axis.y.range, cell.i, picture.rows.length);
+    const full = wide[0] <= -.5 && wide[1] >= picture.columns.length - .5 && tall[0] <= -.5 && tall[1] >= picture.rows.length - .5;
+    zoom = full ? null : { x: wide, y: [tall[1], tall[0]] };
+    draw();
+  };
+
+  const heavy = ["trace", "kind", "map", "scale", "palette", "labels", "unit", "specials", "theme", "language", "size", "view"];
+  const paint = changed => {
+    const off = x.state.view === "arcs";
+    box.hidden = off;
+    if (off) return;
+    if (heavy.some(name => changed.has(name))) draw();
+    else {
+      if (size && (changed.has("step") || changed.has("query")) && !zoom) { const before = { ...first }; reveal(x.picture()); if (before.x !== first.x || before.y !== first.y) return draw(); }
+      overlay();
+    }
+  };
+  return { needs: [...heavy, "step", "query", "hover", "pins", "playing"], paint, plot: () => plot, redraw: draw };
+};

@@ -1,0 +1,177 @@
+/* The explorer in its page: the server's messages, the fields around it, examples, links, language, theme. */
+
+const IDLE_AFTER = 45000;  // no message for so long: the server is gone, and the page says so
+
+const field = id => document.querySelector(`#${id} textarea, #${id} input:not([type=radio])`);
+const setField = (node, value) => {
+  if (!node || node.value === value) return;
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(node), "value").set.call(node, value);
+  node.dispatchEvent(new Event("input", { bubbles: true }));
+};
+const direction = () => { const chosen = document.querySelector("#direction input:checked"); return chosen ? chosen.value : "en-zh"; };
+const setDirection = value => { const radio = document.querySelector(`#direction input[value="${value}"]`); if (radio && !radio.checked) radio.click(); };
+
+const mountExplorer = (element, props, watch, server) => {
+  const x = new Explorer(element, server), data = window.__explorerData || { examples: [], address: "" };
+  window.__explorer = x;
+  let timer = 0, last = null;
+
+  const busy = on => {
+    document.body.classList.toggle("busy", on);
+    clearTimeout(timer);
+    if (on) timer = setTimeout(() => { busy(false); x.restore(); x.notice(t("No answer from the server. Please try again."), true); }, IDLE_AFTER);
+  };
+  const receive = () => {
+    if (!props.value || props.value === last) return;
+    last = props.value;
+    const message = JSON.parse(props.value);
+    if (message.kind === "example") return open(message.id);
+    if (message.kind === "empty") { busy(false); return x.empty(t(message.text)); }
+    if (message.kind === "step") { if (!document.body.classList.contains("busy")) return; busy(true); x.notice(""); return x.stream(message); }
+    busy(false);
+    if (message.kind === "error") { x.restore(); if (!x.trace) x.empty(t("Nothing translated yet.")); return x.notice(message.text, true); }
+    if (message.kind === "trace") { x.notice(""); x.show(message); announce(message); }
+  };
+  const announce = trace => {
+    setField(field("translation"), trace.translation);
+    const area = field("translation");
+    if (area) area.lang = LANGUAGES[trace.checkpoint.tgt];
+    settingsLabel();
+    examples();
+  };
+
+  /* ---- examples: stored translations, no model needed ---- */
+  const open = async id => {
+    const example = data.examples.find(each => each.id === id);
+    if (!example) return;
+    try {
+      const answer = await fetch(data.address + id + ".json");
+      if (!answer.ok) throw new Error(String(answer.status));
+      const payload = await answer.json();
+      busy(false);
+      setDirection(example.direction);
+      setField(field("source-text"), example.text);
+      x.notice("");
+      x.show(payload);
+      announce(payload);
+    } catch {
+      setDirection(example.direction);
+      setField(field("source-text"), example.text);
+      if (!x.trace) x.empty(t("This example has not been stored; press Translate to make it."));
+    }
+  };
+  const examples = () => x.find(".examples").replaceChildren(...data.examples.filter(each => each.direction === direction()).map(each =>
+    el("button", { type: "button", class: "btn", title: each.text, text: t(each.name), on: { click: () => open(each.id) } })));
+  const first = which => data.examples.find(each => each.direction === which);
+  document.addEventListener("change", event => {
+    if (!event.target.closest("#direction")) return;
+    examples();
+    const text = (field("source-text")?.value || "").trim(), other = first(direction());
+    if (other && (!text || data.examples.some(each => each.text === text && each.direction !== direction()))) open(other.id);
+    else inspect();
+  });
+
+  /* ---- the field: busy from the press on, stop, and what the server makes of the text while it is typed ---- */
+  document.addEventListener("click", event => {
+    if (event.target.closest("#translate")) { x.notice(""); busy(true); }
+    if (event.target.closest("#stop")) { busy(false); x.restore(); x.notice(t("Stopped.")); }
+  }, true);
+  document.addEventListener("keydown", event => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.closest("#source-text")) { x.notice(""); busy(true); }
+    if (event.key === "Escape" && document.body.classList.contains("busy")) document.querySelector("#stop")?.click();
+  }, true);
+  let waiting = 0, asked = 0;
+  const inspect = () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+      const text = field("source-text")?.value || "", number = ++asked;
+      if (!server || !text || (x.trace && text === x.trace.source)) return;
+      try {
+        const facts = await server.inspect({ text, direction: direction() });
+        if (number === asked && !facts.error) x.health.facts(facts);
+      } catch { /* the strip keeps what it last knew */ }
+    }, 250);
+  };
+  document.addEventListener("input", event => { if (event.target.closest("#source-text") && event.isTrusted) inspect(); });
+
+  /* ---- settings, folded away ---- */
+  const toggle = x.find(".settings-toggle");
+  const settingsLabel = () => {
+    const settings = x.trace && !x.trace.live ? x.trace.settings : { method: "greedy" };
+    toggle.replaceChildren(icon("M6 4l4 4-4 4"), t("Settings"), el("span", { class: "muted no-phone", text: settingsText({ ...DECODE_DEFAULTS, ...settings }) }));
+  };
+  toggle.addEventListener("click", () => {
+    const open = document.body.classList.toggle("settings-open");
+    toggle.setAttribute("aria-expanded", String(open));
+    x.set({ size: {} });
+  });
+
+  /* ---- links ---- */
+  const opened = current => {
+    const wish = readPermalink(location.hash), asked = new URLSearchParams(location.search).get("direction");
+    if (!wish) {
+      const which = data.directions.includes(asked) ? asked : current[1];
+      if (asked && !data.directions.includes(asked)) x.notice(t("There is no direction {name}; this page translates {known}.", { name: asked.slice(0, 20), known: data.directions.join(", ") }), true);
+      const example = first(which);
+      if (example && which !== current[1]) setTimeout(() => open(example.id), 0);
+      return [example ? example.text : current[0], which, ...current.slice(2)];
+    }
+    x.wanted = wish.view;
+    const stored = data.examples.find(each => each.text === wish.text && each.direction === wish.direction);
+    if (stored && !Object.keys(wish.settings).length) setTimeout(() => { x.wanted = wish.view; open(stored.id); }, 0);
+    else mountExplorer.pending = true;
+    const names = data.settings, settings = current.slice(2).map((value, i) => (names[i] in wish.settings ? wish.settings[names[i]] : value));
+    return [wish.text, data.directions.includes(wish.direction) ? wish.direction : current[1], ...settings];
+  };
+  mountExplorer.opened = opened;
+  mountExplorer.go = () => { if (mountExplorer.pending) { mountExplorer.pending = false; setTimeout(() => document.querySelector("#translate").click(), 0); } };
+
+  addEventListener("explorer-language", () => { examples(); settingsLabel(); });
+  examples();
+  settingsLabel();
+  watch("value", receive);
+  if (!readPermalink(location.hash)) receive();
+};
+
+/* ---- language and theme of the whole page ---- */
+const spoken = new WeakMap();
+/** Put the page's words, Gradio's included, in the page's language; `translate="no"` marks what is not ours to translate. */
+const speakPage = (root = document.body) => {
+  const table = tables()[pageLanguage()] || {}, skip = "script,style,textarea,[translate=no],.ax,.plot";
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, original = spoken.get(node);
+    if (!node.parentElement || node.parentElement.closest(skip)) continue;
+    const english = original && (original.now === node.data) ? original.english : node.data, key = english.trim();
+    if (!key || !(key in (tables().zh || {}))) continue;
+    const now = english.replace(key, () => table[key] || key);
+    if (node.data !== now) node.data = now;
+    spoken.set(node, { english, now });
+  }
+  document.documentElement.lang = LANGUAGES[pageLanguage()];
+  for (const node of document.querySelectorAll("[data-english-label]")) node.setAttribute("aria-label", t(node.dataset.englishLabel));
+};
+const setLanguage = name => { remember("language", name); speakPage(); dispatchEvent(new Event("explorer-language")); };
+
+const mountChrome = element => {
+  const box = element.querySelector(".chrome"), languages = box.querySelectorAll("[data-language]"), theme = box.querySelector(".theme");
+  const paint = () => {
+    languages.forEach(button => button.setAttribute("aria-pressed", String(button.dataset.language === pageLanguage())));
+    theme.setAttribute("aria-label", t("Dark mode"));
+    theme.setAttribute("aria-pressed", String(dark()));
+  };
+  languages.forEach(button => button.addEventListener("click", () => { setLanguage(button.dataset.language); paint(); }));
+  theme.addEventListener("click", () => { document.body.classList.toggle("dark"); remember("theme", dark() ? "dark" : "light"); paint(); });
+  let was = dark();
+  new MutationObserver(() => { if (dark() !== was) { was = dark(); paint(); dispatchEvent(new Event("explorer-theme")); } }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  const stored = recall("theme");
+  if (stored && (stored === "dark") !== dark()) document.body.classList.toggle("dark", stored === "dark");
+  let queued = 0;
+  new MutationObserver(() => { if (!queued) queued = requestAnimationFrame(() => { queued = 0; if (pageLanguage() !== "en") speakPage(); }); }).observe(document.body, { childList: true, subtree: true });
+  for (const [id, label] of [["source-text", "Sentence to translate"], ["translation", "Translation"]]) {
+    const node = field(id);
+    if (node) { node.dataset.englishLabel = label; node.spellcheck = false; }
+  }
+  speakPage();
+  paint();
+};

@@ -1,0 +1,32 @@
+/* Any figure made in Python, shown with this page's settings: no cloud, no MathJax, our colours, dark mode. */
+
+const mountPlot = (element, props, watch) => {
+  const box = element.querySelector(".plot-view"), plot = box.querySelector(".plot"), note = box.querySelector("output");
+  const draw = () => {
+    if (!props.value || !window.Plotly || !box.clientWidth) return;
+    const themes = JSON.parse(props.value), figure = themes[dark() ? "dark" : "light"];
+    note.textContent = themes.error || "";
+    plot.hidden = !!themes.error;
+    if (themes.error) return;
+    Plotly.react(plot, figure.data, { ...figure.layout, autosize: true, height: figure.layout.height || 420 }, { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"] });
+    plot.setAttribute("role", "img");
+    plot.setAttribute("aria-label", figure.layout.title?.text || "");
+  };
+  watch("value", draw);
+  addEventListener("explorer-theme", draw);
+  whenPlotly(draw);
+  new ResizeObserver(draw).observe(box);
+};
+
+/** plotly.js is large: chips and tiles are drawn first, and the library is fetched when there is time for it. */
+const loadPlotly = () => {
+  const address = (window.__explorerData || {}).plotly;
+  if (window.Plotly || !address || loadPlotly.asked) return;
+  loadPlotly.asked = true;
+  setTimeout(() => document.head.append(el("script", { src: address, on: { load: () => dispatchEvent(new Event("explorer-plotly")) } })), 0);
+};
+const whenPlotly = run => {
+  if (window.Plotly) return run();
+  addEventListener("explorer-plotly", run, { once: true });
+  loadPlotly();
+};

@@ -1,0 +1,82 @@
+"""Our own live components: the one place that makes a `gr.HTML`.
+
+Templates are static files; user text reaches the page as data and is set by `textContent`. (Gradio runs
+a value that stands in a template as script.)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gradio as gr
+import plotly.graph_objects as go
+
+from translator.ui import frontend
+
+_MOUNT = "const go = () => window.AttentionExplorer ? window.AttentionExplorer.{call} : setTimeout(go, 20); go();"
+
+
+def _component(
+    template: str, call: str, value: Any = None, *, elem_id: str | None, functions: Sequence[Callable] = ()
+) -> gr.HTML:
+    return gr.HTML(
+        value,
+        html_template=template,
+        js_on_load=_MOUNT.format(call=call),
+        apply_default_css=False,
+        elem_id=elem_id,
+        server_functions=list(functions) or None,
+    )
+
+
+def explorer(message: dict[str, Any] | None, *, functions: Sequence[Callable], elem_id: str = "explorer") -> gr.HTML:
+    """The explorer: chips, steps, mosaic, heat map, arcs, candidates, exports over one translation.
+
+    Its value is a message as JSON (`send`): a "step", a "trace", an "error" or an "example".
+
+    Args:
+        functions: what the page may ask the server for: inspect, exact, npz, offline.
+    """
+    mount = "explorer(element, props, watch, server)"
+    return _component(frontend.template(), mount, send(message), elem_id=elem_id, functions=functions)
+
+
+def compare_view(elem_id: str = "compare") -> gr.HTML:
+    """Two translations side by side and their difference; its value is {"a": trace, "b": trace} as JSON."""
+    return _component(frontend.template("compare"), "compare(element, props, watch)", elem_id=elem_id)
+
+
+def chrome() -> gr.HTML:
+    """The page's language and theme switches."""
+    return _component(frontend.template("chrome"), "chrome(element)", elem_id="page-chrome")
+
+
+def plotly_view(figure: dict[str, Any] | None = None, *, elem_id: str | None = None) -> gr.HTML:
+    """Any plotly figure, shown with the page's settings and themes; its value is what `show` makes.
+
+    `gr.Plot` is not used anywhere: it replaces `window.Plotly` by an older one.
+    """
+    template = '<div class="plot-view"><div class="plot"></div><output aria-live="polite"></output></div>'
+    return _component(template, "plot(element, props, watch)", figure and json.dumps(figure), elem_id=elem_id)
+
+
+def send(message: dict[str, Any] | None) -> str | None:
+    """A message as the explorer's value."""
+    return None if message is None else json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+
+
+def show(draw: Callable[..., go.Figure], *arguments: Any, **options: Any) -> str:
+    """A figure of `translator.figures` in both themes, as the value of a `plotly_view`."""
+    themes = {theme: draw(*arguments, theme=theme, **options).to_plotly_json() for theme in ("light", "dark")}
+    return json.dumps(themes, default=_plain)
+
+
+def refuse(text: str) -> str:
+    """A message in place of a figure, as the value of a `plotly_view`."""
+    return json.dumps({"error": text})
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist()

@@ -1,0 +1,160 @@
+"""What a visitor's request may hold, judged on the server: limits in the browser are decoration."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from translator.errors import InputError
+
+CHARACTERS = 1000
+BEAMS = 12
+TOP_K = 1000
+CANDIDATES = 16
+SEED = 2**53 - 1
+"""The largest whole number that a browser can send."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def text(value: object, what: str = "the text") -> str:
+    """`value`, if it is a string that is short enough; nothing else has looked at it before.
+
+    Raises:
+        InputError: it is not; the message states the limit and the size.
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be a string")
+    if len(value) > CHARACTERS:
+        raise InputError(f"{what} has {len(value):,} characters; at most {CHARACTERS:,} are allowed, and nothing is cut")
+    return _SURROGATE.sub("\ufffd", value)
+
+
+def settings(values: object) -> dict[str, Any]:
+    """Decoding settings that a public page grants; their types and their own ranges are `DecodeConfig`'s to judge.
+
+    Whole numbers come from a browser as 4 or as 4.0.
+
+    Raises:
+        InputError: a value costs more than a visitor may spend, or `values` is no mapping.
+    """
+    if not isinstance(values, Mapping):
+        raise InputError("the settings must be names with values")
+    out = {name: int(value) if _whole(value) else value for name, value in values.items()}
+    for name, most in (("beam", BEAMS), ("top_k", TOP_K), ("candidates", CANDIDATES), ("seed", SEED)):
+        value = out.get(name)
+        if isinstance(value, int) and value > most:
+            raise InputError(f"{name} is {value}; at most {most} is allowed here")
+    return out
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, float) and value.is_integer() and abs(value) <= SEED
+
+
+@dataclass(frozen=True)
+class Doors:
+    """What of the page may be called from outside, by the shape of the call.
+
+    `events`: index of every handler behind the queue → how many inputs it has. `functions`: (component,
+    name) of what a component may ask the server. `endpoints`: names of the public API → number of inputs.
+    """
+
+    events: Mapping[int, int] = field(default_factory=dict)
+    functions: frozenset[tuple[int, str]] = frozenset()
+    endpoints: Mapping[str, int] = field(default_factory=dict)
+
+    def check(self, call: str, body: bytes) -> bytes:
+        """The body of a call in canonical form: known keys, sound UTF-8, no NaN, the right number of inputs.
+
+        Args:
+            call: "join", "cancel", "reset", "function" or "endpoint:<name>".
+        Raises:
+            InputError: anything else; its message repeats nothing of the body.
+        """
+        values = _object(body)
+        name, _, endpoint = call.partition(":")
+        keys = _CALLS[name](self, values, endpoint)
+        clean = json.dumps({key: values[key] for key in keys if key in values}, ensure_ascii=False, allow_nan=False)
+        return _SURROGATE.sub("\ufffd", clean).encode()
+
+    def _join(self, values: dict[str, Any], _: str) -> tuple[str, ...]:
+        index = _int(values, "fn_index")
+        if index not in self.events:
+            raise InputError("fn_index names no event of this page; reload it")
+        _count(values, self.events[index])
+        _session(values)
+        if values.get("trigger_id") is not None:
+            _int(values, "trigger_id")
+        return "data", "fn_index", "session_hash", "event_data", "trigger_id"
+
+    def _cancel(self, values: dict[str, Any], _: str) -> tuple[str, ...]:
+        _int(values, "fn_index")
+        _session(values)
+        _session(values, "event_id")
+        return "session_hash", "fn_index", "event_id"
+
+    def _reset(self, values: dict[str, Any], _: str) -> tuple[str, ...]:
+        _session(values, "event_id")
+        return ("event_id",)
+
+    def _function(self, values: dict[str, Any], _: str) -> tuple[str, ...]:
+        _session(values)
+        if (_int(values, "component_id"), values.get("fn_name")) not in self.functions or "data" not in values:
+            raise InputError("there is no such function; reload the page")
+        return "data", "component_id", "fn_name", "session_hash"
+
+    def _endpoint(self, values: dict[str, Any], name: str) -> tuple[str, ...]:
+        if name not in self.endpoints:
+            raise InputError("there is no such endpoint")
+        _count(values, self.endpoints[name])
+        if values.get("session_hash") is None:
+            return ("data",)
+        _session(values)
+        return "data", "session_hash"
+
+
+_CALLS: dict[str, Callable[[Doors, dict[str, Any], str], tuple[str, ...]]] = {
+    "join": Doors._join,
+    "cancel": Doors._cancel,
+    "reset": Doors._reset,
+    "function": Doors._function,
+    "endpoint": Doors._endpoint,
+}
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        values = json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError("the body is no JSON") from error
+    if not isinstance(values, dict):
+        raise InputError("the body is no JSON object")
+    return values
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _int(values: dict[str, Any], key: str) -> int:
+    value = values.get(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InputError(f"{key} must be a whole number")
+    return value
+
+
+def _count(values: dict[str, Any], count: int) -> None:
+    data = values.get("data")
+    if not isinstance(data, list) or len(data) != count:
+        raise InputError(f"data must be a list of {count} values")
+
+
+def _session(values: dict[str, Any], key: str = "session_hash") -> None:
+    value = values.get(key)
+    if not isinstance(value, str) or not _SESSION.fullmatch(value):
+        raise InputError(f"{key} must be 1 to 64 letters and digits")

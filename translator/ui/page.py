@@ -1,0 +1,55 @@
+"""The page: header, tabs, and what they share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from translator.ui import explorer, frontend, session
+from translator.ui.about_tab import about_tab
+from translator.ui.compare_tab import compare_tab
+from translator.ui.positions_tab import positions_tab
+from translator.ui.translate_tab import SETTINGS, direction_radio, translate_tab
+
+TITLE = "Attention Explorer"
+
+
+def build(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> gr.Blocks:
+    """Assemble the page. A further tab is one more `with gr.Tab(...)` line."""
+    gr.set_static_paths([frontend.PLOTLY_JS, examples])
+    with gr.Blocks(title=TITLE, fill_width=True, analytics_enabled=False) as page:
+        with gr.Row(elem_id="top"):
+            gr.Markdown(f"# {TITLE}", elem_id="page-title")
+            direction = direction_radio(tuple(models.names))
+            explorer.chrome()
+        with gr.Tabs(elem_id="tabs"):
+            with gr.Tab("Explorer", id="explorer-tab"):
+                tab = translate_tab(models, direction, examples=examples)
+            with gr.Tab("Compare", id="compare-tab"):
+                compare_tab(models)
+            with gr.Tab("Positions", id="positions-tab"):
+                positions_tab(models)
+            with gr.Tab("About", id="about-tab"):
+                about_tab(models)
+        opened = page.load(None, tab.inputs, tab.inputs, js="(...v) => window.AttentionExplorer.opened(...v)", api_visibility="private")
+        opened.then(None, None, None, js="() => window.AttentionExplorer.go()", api_visibility="private")
+    return page
+
+
+def launch_settings(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> dict[str, Any]:
+    """What `launch` needs besides an address; theme and head belong to it in Gradio 6."""
+    return {
+        "theme": gr.themes.Base(),
+        "head": frontend.head(SETTINGS, tuple(models.names), examples),
+        "footer_links": [],
+        "ssr_mode": False,
+        "run_history": False,
+        "show_error": False,
+        "enable_monitoring": False,
+        "max_file_size": "1kb",
+        "state_session_capacity": 200,
+        "max_threads": 16,
+        "strict_cors": True,
+    }

@@ -1,0 +1,141 @@
+"""A `Trace` as the page holds it: compact JSON, weights as 16-bit fixed point or, for exports, exact 32-bit floats."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from translator.analysis import aggregate, heads, rollout
+from translator.figures.label import plain
+from translator.trace import CheckpointId, Step, Token, Trace
+
+Encoding = Literal["u16", "f32"]
+KINDS = ("encoder", "decoder", "cross")
+SPECIAL, UNKNOWN, SPACE, PUNCTUATION = 1, 2, 4, 8
+_FULL = 65535
+
+
+def pack(weights: np.ndarray, encoding: Encoding) -> str:
+    """Probabilities as base64.
+
+    "f32": little-endian floats, exact. "u16": round(w · 65535), all high bytes before all low bytes, since
+    the high ones are alike and so compress; the error is at most 7.7e-6.
+    """
+    if encoding == "f32":
+        data = np.ascontiguousarray(weights, dtype="<f4").tobytes()
+    else:
+        fixed = np.rint(np.clip(weights, 0.0, 1.0) * _FULL).astype(np.uint16).ravel()
+        data = (fixed >> 8).astype(np.uint8).tobytes() + (fixed & 0xFF).astype(np.uint8).tobytes()
+    return base64.b64encode(data).decode("ascii")
+
+
+def unpack(text: str, encoding: Encoding) -> np.ndarray:
+    """What `pack` wrote, as a flat float array."""
+    data = base64.b64decode(text)
+    if encoding == "f32":
+        return np.frombuffer(data, dtype="<f4")
+    high, low = np.frombuffer(data, dtype=np.uint8).reshape(2, -1).astype(np.float64)
+    return (high * 256 + low) / _FULL
+
+
+def lower_triangles(weights: np.ndarray) -> np.ndarray:
+    """Decoder maps [L, H, T, T] without their future, which is 0: [L, H, T·(T+1)/2]."""
+    rows, columns = np.tril_indices(weights.shape[-1])
+    return weights[..., rows, columns]
+
+
+def trace_payload(trace: Trace, health: dict[str, Any], encoding: Encoding = "u16") -> dict[str, Any]:
+    """Everything the explorer needs of one translation; `health` as `session.health` makes it."""
+    parts = {"encoder": trace.encoder, "decoder": lower_triangles(trace.decoder), "cross": trace.cross}
+    return {
+        "kind": "trace",
+        "source": trace.source,
+        "normalised": trace.normalised,
+        "translation": trace.translation,
+        "checkpoint": _checkpoint(trace),
+        "settings": asdict(trace.settings),
+        "truncated": trace.truncated,
+        "seconds": round(trace.seconds, 3),
+        "src": _tokens(trace.src),
+        "start": _token(trace.start),
+        "tgt": _tokens(trace.tgt),
+        "words": {
+            "src": _words(trace.src, trace.source),
+            "reads": _words(trace.reads, trace.translation),
+            "tgt": _words(trace.tgt, trace.translation),
+        },
+        "steps": [_step(step) for step in trace.steps],
+        "shapes": {kind: trace.weights(kind).shape for kind in KINDS},
+        "encoding": encoding,
+        "weights": {kind: pack(weights, encoding) for kind, weights in parts.items()},
+        "rollout": pack(rollout.self_rollout(trace.encoder), encoding),
+        "heads": {kind: _head_table(trace, kind) for kind in KINDS},
+        "health": health,
+    }
+
+
+def step_payload(
+    step: Step, src: Sequence[Token], start: Token, checkpoint: CheckpointId, log_probs: Sequence[float]
+) -> dict[str, Any]:
+    """One live step. Every message says where it stands by itself, so that a page may miss some.
+
+    Args:
+        src: what the encoder reads, EOS too.
+        log_probs: of the steps so far, this one's last.
+    """
+    return {
+        "kind": "step",
+        "index": step.index,
+        "checkpoint": {"name": checkpoint.name, "src": checkpoint.src_language, "tgt": checkpoint.tgt_language},
+        "log_probs": [round(value, 5) for value in log_probs],
+        "src": _tokens(src),
+        "start": _token(start),
+        "tgt": _tokens(step.tokens),
+        "step": _step(step),
+        "shape": step.cross.shape,
+        "cross": pack(step.cross, "u16"),
+    }
+
+
+def _checkpoint(trace: Trace) -> dict[str, str]:
+    info = trace.checkpoint
+    return {"name": info.name, "sha256": info.sha256, "src": info.src_language, "tgt": info.tgt_language}
+
+
+def _token(token: Token) -> dict[str, Any]:
+    """`s` is what is shown, `r` the real surface where it differs, `f` flags, `w` the word it belongs to."""
+    flags = SPECIAL * token.special + UNKNOWN * token.unknown + SPACE * token.space
+    flags += PUNCTUATION * heads.is_punctuation(token)
+    shown = plain(token.surface, None)
+    real = {} if shown == token.surface else {"r": token.surface}
+    return {"s": shown, "i": token.id, "f": flags, "w": token.word, **real}
+
+
+def _tokens(tokens: Sequence[Token]) -> list[dict[str, Any]]:
+    return [_token(token) for token in tokens]
+
+
+def _words(tokens: Sequence[Token], text: str) -> dict[str, Any]:
+    """The word group of each token, and what each group reads as."""
+    surfaces = [plain(surface, None) for surface in aggregate.word_surfaces(tokens, text)]
+    return {"g": aggregate.word_groups(tokens).tolist(), "s": surfaces}
+
+
+def _step(step: Step) -> dict[str, Any]:
+    candidates = [{**_token(each.token), "lp": round(each.log_prob, 5)} for each in step.candidates]
+    return {"lp": round(step.log_prob, 6), "h": round(step.entropy, 4), "c": candidates}
+
+
+def _head_table(trace: Trace, kind: str) -> dict[str, list[Any]]:
+    """One list a measure, head by head, layer by layer."""
+    stats = heads.head_stats(trace, kind)
+    names = [field.name for field in fields(heads.HeadStats) if field.name not in ("kind", "layer", "head")]
+    return {name: [_short(getattr(each, name)) for each in stats] for name in names}
+
+
+def _short(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value

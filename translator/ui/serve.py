@@ -1,0 +1,123 @@
+"""Build the page, put the guard before it, serve it, and end at once when told to."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+from gradio import queueing, routes
+
+from translator.ui.limits import Doors
+from translator.ui.middleware import Guard, Readers
+from translator.ui.page import build, launch_settings
+from translator.ui.session import Models
+
+log = logging.getLogger(__name__)
+QUEUE = 32
+
+
+class Server:
+    """A page that is being served; `close` ends it within seconds, whoever still listens."""
+
+    def __init__(self, models: Models, **address: Any) -> None:
+        self.page = build(models)
+        self.page.queue(max_size=QUEUE, api_open=False)
+        self._models = models
+        _keep_tracebacks_quiet()
+        _trust_proxies()
+        guard = _guarded(doors(self.page), models.readers)
+        self.page.launch(
+            **launch_settings(models),
+            **address,
+            app_kwargs={"lifespan": guard, "docs_url": None, "redoc_url": None, "openapi_url": None},
+            prevent_thread_lock=True,
+            quiet=True,
+        )
+        if not isinstance(self.page.app.middleware_stack, Guard):
+            self.close()
+            raise RuntimeError("the guard does not stand before the page; this version of gradio is not supported")
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return str(self.page.local_url)
+
+    def close(self) -> None:
+        """Stop every translation and close every connection."""
+        self._models.gate.close()
+        self.page.server.force_exit = True  # an open stream would be waited for
+        self.page.close(verbose=False)
+
+
+def serve(models: Models, **address: Any) -> None:
+    """Serve the page until SIGTERM or Ctrl-C.
+
+    Args:
+        address: `server_name` and `server_port`, as `gr.Blocks.launch` takes them.
+    """
+    done = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: done.set())
+    server = Server(models, **address)
+    print(f"The page is at {server.url}", flush=True)
+    done.wait()
+    server.close()
+
+
+def doors(page: gr.Blocks) -> Doors:
+    """What of `page` may be called from outside: all else is refused before Gradio sees it."""
+    events = {i: fn for i, fn in page.fns.items() if fn.fn is not None and fn.queue}
+    functions = frozenset(
+        (id_, name)
+        for id_, block in page.blocks.items()
+        for name, value in vars(block).items()
+        if getattr(value, "_is_server_fn", False)
+    )
+    return Doors(
+        events={i: len(fn.inputs) for i, fn in events.items()},
+        functions=functions,
+        endpoints={
+            str(fn.api_name): len(fn.inputs) for fn in events.values() if fn.api_name and fn.api_visibility == "public"
+        },
+    )
+
+
+def _guarded(known: Doors, readers: Readers) -> Any:
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        # Gradio adds its own middleware, open CORS among it, outside of any that it is given: stand before all.
+        app.middleware_stack = Guard(app.middleware_stack, known, readers=readers)
+        yield
+
+    return lifespan
+
+
+def _keep_tracebacks_quiet() -> None:
+    """Gradio prints the traceback of every failed event, and in it what was typed; the log gets kind and place."""
+
+    def log_kind() -> None:
+        import sys
+
+        error, place = sys.exc_info()[1], sys.exc_info()[2]
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        where = f"{Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}" if place else "?"
+        log.error("an event failed: %s at %s", type(error).__name__, where)
+
+    for module in (queueing, routes):
+        module.traceback = SimpleNamespace(print_exc=log_kind)  # type: ignore[attr-defined]
+
+
+def _trust_proxies(environ: Mapping[str, str] = os.environ) -> None:
+    """X-Forwarded-For is believed only from $FORWARDED_ALLOW_IPS; inside a Space only its own proxy can call."""
+    if "FORWARDED_ALLOW_IPS" not in environ:
+        os.environ["FORWARDED_ALLOW_IPS"] = "*" if environ.get("SPACE_ID") else ""

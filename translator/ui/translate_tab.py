@@ -1,0 +1,143 @@
+"""The first tab: a sentence goes in, the explorer shows what became of it."""
+
+from __future__ import annotations
+
+import base64
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from translator.errors import TranslatorError
+from translator.ui import explorer, frontend, session
+from translator.ui.gate import WORKERS
+from translator.ui.offline import offline_page
+from translator.ui.payload import trace_payload
+
+SETTINGS = ("method", "beam", "length_penalty", "temperature", "top_k", "top_p", "seed", "max_length")
+DIRECTION_NAMES = {"en-zh": "English → 中文", "de-en": "Deutsch → English"}
+MODEL_QUEUE = "model"
+
+
+@dataclass(frozen=True)
+class TranslateTab:
+    """What the page needs of this tab: the fields that a link fills, and the button that runs them."""
+
+    inputs: list[gr.components.Component]
+
+
+def direction_radio(directions: tuple[str, ...]) -> gr.Radio:
+    """The direction as segments; it stands in the page's header."""
+    choices = [(DIRECTION_NAMES.get(name, name.replace("-", " → ")), name) for name in directions]
+    return gr.Radio(choices, value=directions[0], elem_id="direction", label="Direction", show_label=False, container=False)
+
+
+def translate_tab(models: session.Models, direction: gr.Radio, *, examples: Path = frontend.EXAMPLES) -> TranslateTab:
+    """Build the tab inside the present `gr.Blocks`."""
+    first = next((each for each in frontend.examples() if each["direction"] == direction.value), None)
+    with gr.Row(elem_id="ask"):
+        text = gr.Textbox(
+            first["text"] if first else "", lines=1, max_lines=3, elem_id="source-text", label="Sentence to translate",
+            show_label=False, container=False, placeholder="",
+        )  # fmt: skip
+        button = gr.Button("Translate", variant="primary", elem_id="translate")
+        stop = gr.Button("Stop", elem_id="stop")
+        output = gr.Textbox(
+            elem_id="translation", label="Translation", show_label=False, container=False, interactive=False,
+            buttons=["copy"], lines=1, max_lines=3,
+        )  # fmt: skip
+    settings = _settings()
+    stored = first and (examples / f"{first['id']}.json").is_file()
+    message = {"kind": "example", "id": first["id"]} if stored else {"kind": "empty", "text": EMPTY}
+    view = explorer.explorer(message, functions=server_functions(models))
+    inputs = [text, direction, *settings]
+    run = _runner(models)
+    options: dict[str, Any] = {
+        "outputs": [view, output], "show_progress": "hidden", "concurrency_id": MODEL_QUEUE, "concurrency_limit": WORKERS, "api_visibility": "private",
+        "preprocess": False,  # every value is judged by `session`, whose refusals the page can read
+    }  # fmt: skip
+    running = [event(run, inputs, **options) for event in (button.click, text.submit)]
+    stop.click(None, None, None, cancels=running, queue=False, api_visibility="private")
+    return TranslateTab(inputs)
+
+
+EMPTY = "Type a sentence and press Translate: its translation, every decoding step and every attention weight appear here."
+
+
+def _settings() -> list[gr.components.Component]:
+    """The folded decoding controls, in the order of SETTINGS."""
+    with gr.Row(elem_id="settings"):
+        method = gr.Radio(
+            [("greedy", "greedy"), ("beam", "beam"), ("sample", "sample")], value="greedy", label="Decoding", elem_id="method"
+        )
+        beam = gr.Slider(1, 12, 4, step=1, label="Beams", elem_classes="for-beam")
+        penalty = gr.Slider(0, 2, 0.6, step=0.1, label="Length penalty", elem_classes="for-beam")
+        temperature = gr.Slider(0.1, 2, 1, step=0.1, label="Temperature", elem_classes="for-sample")
+        top_k = gr.Slider(0, 100, 0, step=1, label="Top-k (0: off)", elem_classes="for-sample")
+        top_p = gr.Slider(0.05, 1, 1, step=0.05, label="Top-p", elem_classes="for-sample")
+        seed = gr.Number(0, label="Seed", precision=0, minimum=0, elem_classes="for-sample")
+        longest = gr.Slider(0, 160, 0, step=1, label="At most … tokens (0: automatic)")
+    return [method, beam, penalty, temperature, top_k, top_p, seed, longest]
+
+
+def settings_of(values: tuple[Any, ...]) -> dict[str, Any]:
+    """The controls' values as decoding settings; those that the method does not use are left out."""
+    given = dict(zip(SETTINGS, values, strict=True))
+    used = {"beam": ("beam", "length_penalty"), "sample": ("temperature", "top_k", "top_p", "seed")}
+    keep = ("method", *used.get(str(given["method"]), ()))
+    settings = {name: given[name] for name in keep}
+    return {**settings, "max_length": given["max_length"]} if given["max_length"] else settings
+
+
+def _runner(models: session.Models) -> Callable[..., Iterator[tuple[Any, Any]]]:
+    def run(request: gr.Request, text: str, direction: str, *values: Any) -> Iterator[tuple[Any, Any]]:
+        asked = session.translate_stream(models, text, direction, settings_of(values), session=request.session_hash)
+        for number, message in enumerate(asked):
+            translation = message.get("translation")
+            yield explorer.send({**message, "number": number}), gr.skip() if translation is None else translation
+
+    return run
+
+
+def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
+    """What the page asks for besides a translation; each answers {"error": …} rather than fail."""
+
+    def asked(make: Callable[[dict], dict]) -> Callable[[dict], dict]:
+        def answer(request: dict) -> dict:
+            try:
+                return make(request) if isinstance(request, dict) else {"error": "the request must be names with values"}
+            except TranslatorError as error:
+                return {"error": str(error)}
+
+        answer.__name__ = make.__name__
+        return answer
+
+    def trace(request: dict) -> Any:
+        asked = request.get("text"), request.get("direction", ""), request.get("settings", {})
+        return session.trace_of(models, *asked, id_=request.get("id"))
+
+    def inspect(request: dict) -> dict:
+        model = models.get(request.get("direction", ""))
+        return session.health(model, session.checked_text(request.get("text")))
+
+    def exact(request: dict) -> dict:
+        found = trace(request)
+        return trace_payload(found, session.trace_health(models.get(request["direction"]), found), "f32")
+
+    def npz(request: dict) -> dict:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "trace.npz"
+            trace(request).save(path)
+            return _file(path.read_bytes(), "application/octet-stream")
+
+    def offline(request: dict) -> dict:
+        return _file(offline_page(exact(request)).encode(), "text/html")
+
+    return [asked(each) for each in (inspect, exact, npz, offline)]
+
+
+def _file(data: bytes, kind: str) -> dict[str, str]:
+    return {"base64": base64.b64encode(data).decode("ascii"), "type": kind}
