@@ -8,7 +8,7 @@ from torch import Tensor
 from translator.config import ModelConfig
 
 
-def sinusoids(length: int, d_model: int, *, layout: str, first: int = 0) -> Tensor:
+def sinusoids(length: int, d_model: int, *, layout: str, first: float = 0) -> Tensor:
     """The sinusoidal table of Vaswani et al. 2017, section 3.5.
 
     Pair i turns at the rate 10000^(-2i / d_model). Computed in float64, so that late positions keep
@@ -22,7 +22,7 @@ def sinusoids(length: int, d_model: int, *, layout: str, first: int = 0) -> Tens
     Returns:
         [length, d_model], float32.
     """
-    positions = torch.arange(first, first + length, dtype=torch.float64)[:, None]
+    positions = first + torch.arange(length, dtype=torch.float64)[:, None]
     pairs = (d_model + 1) // 2
     angles = positions * 10000.0 ** (-2 * torch.arange(pairs, dtype=torch.float64) / d_model)
     sines, cosines = angles.sin(), angles.cos()[:, : d_model // 2]

@@ -1,0 +1,135 @@
+"""Gates and the head map: against weights set to zero by hand, a pass for each head, and finite differences."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from translator import CancelledError, InputError, Trace, Translator
+from translator.analysis.interventions import gate_gradient, head_importance, make_gates, silence, switch
+from translator.analysis.passes import head_counts, pair_of
+from translator.model import Gates, Transformer
+
+KINDS = ("encoder", "decoder", "cross")
+
+
+def attentions(model: Transformer, kind: str) -> list:
+    blocks = model.encoder if kind == "encoder" else model.decoder
+    return [block.cross if kind == "cross" else block.attention for block in blocks]
+
+
+def scored(tiny: Translator, trace: Trace, model: Transformer, gates: Gates | None = None) -> float:
+    pair = replace(pair_of(tiny, trace), model=model)
+    with torch.inference_mode():
+        return float(pair.log_probs(pair.decode(pair.encode(gates).memory, gates).logits).double().sum())
+
+
+def test_all_gates_at_1_change_nothing(tiny: Translator, trace: Trace) -> None:
+    found = switch(tiny, trace, {kind: np.ones((2, 2)) for kind in KINDS})
+    assert found.after.translation == trace.translation
+    np.testing.assert_allclose(found.after.cross, trace.cross, atol=1e-6)
+    assert found.change == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gate_0_equals_zeroing_the_slice_of_the_output_projection(tiny: Translator, trace: Trace, kind: str) -> None:
+    model = copy.deepcopy(tiny.bundle.model)
+    layer = attentions(model, kind)[1]
+    layer.out.weight[:, layer.d_head : 2 * layer.d_head] = 0
+    found = switch(tiny, trace, silence(tiny.bundle.model, [(kind, 1, 1)]))
+    by_hand = Translator(replace(tiny.bundle, model=model)).translate(trace.source, method="greedy", max_length=12)
+    assert found.after.translation == by_hand.translation
+    np.testing.assert_allclose(found.after.cross, by_hand.cross, atol=1e-5)
+    assert found.fixed.sum() == pytest.approx(scored(tiny, trace, model), abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_layer_with_all_heads_off_gives_its_bias(tiny: Translator, kind: str) -> None:
+    attention = attentions(tiny.bundle.model, kind)[0]
+    x = torch.randn(1, 5, 16)
+    with torch.inference_mode():
+        update, _ = attention.attend(*attention.project(x), None, torch.zeros(2))
+    torch.testing.assert_close(update, attention.out.bias.expand(1, 5, -1))
+
+
+@pytest.mark.parametrize("settings", [{"method": "beam", "beam": 3}, {"method": "sample", "seed": 4}])
+def test_gates_reach_every_kind_of_search(tiny: Translator, trace: Trace, settings: dict) -> None:
+    """A silent layer in the model itself, decoded as usual, is the reference."""
+    model = copy.deepcopy(tiny.bundle.model)
+    for kind in KINDS:
+        attentions(model, kind)[0].out.weight.zero_()
+    values = silence(model, [(kind, 0, head) for kind in KINDS for head in (0, 1)])
+    found = switch(tiny, trace, values, **settings).after
+    by_hand = Translator(replace(tiny.bundle, model=model)).translate(trace.source, max_length=12, **settings)
+    assert [t.id for t in found.tgt] == [t.id for t in by_hand.tgt]
+    assert [t.id for t in found.tgt] != [t.id for t in tiny.translate(trace.source, max_length=12, **settings).tgt]
+    assert found.score == pytest.approx(by_hand.score, abs=1e-4)
+
+
+def test_the_head_map_equals_one_pass_a_head(tiny: Translator, trace: Trace) -> None:
+    steps: list[tuple[int, int]] = []
+    found = head_importance(tiny, trace, progress=lambda done, of: steps.append((done, of)))
+    model = tiny.bundle.model
+    usual = scored(tiny, trace, model)
+    for kind, (layers, heads) in head_counts(model).items():
+        for layer, head in np.ndindex(layers, heads):
+            gates = make_gates(model, silence(model, [(kind, layer, head)]))
+            want = scored(tiny, trace, model, gates) - usual
+            assert found[kind][layer, head] == pytest.approx(want, abs=1e-4)
+    assert steps == [(n, 6) for n in range(1, 7)]
+
+
+def test_the_head_map_can_be_stopped(tiny: Translator, trace: Trace) -> None:
+    with pytest.raises(CancelledError):
+        head_importance(tiny, trace, stop=lambda: True)
+
+
+def test_the_gradient_equals_finite_differences(tiny: Translator, trace: Trace) -> None:
+    double = Translator(replace(tiny.bundle, model=copy.deepcopy(tiny.bundle.model).double()))
+    found = gate_gradient(double, trace)
+    pair = pair_of(double, trace)
+
+    def score(gates: Gates) -> float:
+        with torch.inference_mode():
+            logits = pair.decode(pair.encode(gates).memory, gates).logits
+            return float(logits.log_softmax(-1).gather(-1, pair.tgt_ids[None, :, None]).sum())
+
+    for kind, layer, head in [("encoder", 0, 1), ("encoder", 1, 0), ("decoder", 1, 1), ("cross", 0, 0), ("cross", 1, 1)]:
+        ends = []
+        for value in (1 + 1e-5, 1 - 1e-5):
+            ones = {name: torch.ones(2, 2, dtype=torch.float64) for name in KINDS}
+            ones[kind][layer, head] = value
+            ends.append(score(Gates(**ones)))
+        assert found[kind][layer, head] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"cross": np.full((2, 2), 1.5)}, "1.5"),
+        ({"cross": np.full((2, 2), -0.1)}, "-0.1"),
+        ({"cross": np.full((2, 2), np.nan)}, "nan"),
+        ({"cross": np.ones((2, 3))}, r"\(2, 3\)"),
+        ({"middle": np.ones((2, 2))}, "'middle'"),
+        ({"cross": [["a", "b"], ["c", "d"]]}, "no table of numbers"),
+    ],
+)
+def test_gates_that_cannot_be_are_named(tiny: Translator, values: dict, named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        make_gates(tiny.bundle.model, values)
+
+
+@pytest.mark.parametrize("head", [("cross", 2, 0), ("cross", 0, -1), ("none", 0, 0)])
+def test_a_head_that_does_not_exist_is_named(tiny: Translator, head: tuple) -> None:
+    with pytest.raises(InputError, match="there is no"):
+        silence(tiny.bundle.model, [head])
+
+
+def test_the_trace_of_other_weights_is_refused(tiny: Translator, trace: Trace) -> None:
+    other = replace(trace, checkpoint=replace(trace.checkpoint, sha256="1" * 64))
+    with pytest.raises(InputError, match="not by these weights"):
+        head_importance(tiny, other)

@@ -1,0 +1,86 @@
+"""Norm-based attention: how large the vector is that a key really adds, not only the weight it is read with.
+
+Source: Kobayashi et al. 2020, "Attention is not only a weight": ‖α f(x)‖ with f(x) = (x W_V + b_V) W_O of one head.
+A large vector may still point where later layers do not look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from translator.analysis.passes import Pair, pair_of, to_numpy
+from translator.model import Attention, Decoded, Encoded
+from translator.pipeline import Translator
+from translator.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Norms:
+    """Float64 maps with the axes of a trace's: [L, H, Q, K] for each head, and [L, Q, K] for a layer's heads together.
+
+    A head's cell is ‖α f(x)‖; a layer's is the norm of the summed vectors, which may cancel.
+    """
+
+    encoder: np.ndarray
+    decoder: np.ndarray
+    cross: np.ndarray
+    encoder_layers: np.ndarray
+    decoder_layers: np.ndarray
+    cross_layers: np.ndarray
+
+
+def transformed(attention: Attention, x: Tensor) -> Tensor:
+    """f(x) of every head: what sublayer `attention` makes of keys x [K, D] before weighting, [H, K, D]."""
+    value = attention.key_value(x[None])[1][0]  # (H, K, d_head)
+    into = attention.out.weight.unflatten(1, (attention.heads, attention.d_head))  # (D, H, d_head)
+    return torch.einsum("hkd,ehd->hke", value, into)
+
+
+def norms(translator: Translator, trace: Trace) -> Norms:
+    """Every head's and layer's norm map of `trace`.
+
+    Raises:
+        InputError: another checkpoint made the trace.
+    """
+    pair = pair_of(translator, trace)
+    with torch.inference_mode():
+        encoded = pair.encode()
+        decoded = pair.decode(encoded.memory)
+        maps = {kind: _maps(pair, kind, encoded, decoded) for kind in ("encoder", "decoder", "cross")}
+    heads = {kind: found[0] for kind, found in maps.items()}
+    return Norms(**heads, **{f"{kind}_layers": found[1] for kind, found in maps.items()})
+
+
+def share(maps: np.ndarray) -> np.ndarray:
+    """Rows scaled to sum to 1, so that a norm map can stand beside weights; a row of zeros stays."""
+    total = maps.sum(axis=-1, keepdims=True)
+    return np.divide(maps, total, out=np.zeros_like(maps), where=total > 0)
+
+
+def sublayers(pair: Pair, kind: str, encoded: Encoded, decoded: Decoded) -> list[tuple[Attention, Tensor, Tensor]]:
+    """For each layer: the attention of `kind`, the keys that it reads [K, D], and its weights [H, Q, K]."""
+    model = pair.model
+    if kind == "encoder":
+        return [
+            (layer.attention, layer.attention_residual.enter(encoded.states[0, i]), encoded.weights[0, i])
+            for i, layer in enumerate(model.encoder)
+        ]
+    if kind == "decoder":
+        return [
+            (layer.attention, layer.attention_residual.enter(decoded.states[0, i]), decoded.decoder[0, i])
+            for i, layer in enumerate(model.decoder)
+        ]
+    return [(layer.cross, encoded.memory[0], decoded.cross[0, i]) for i, layer in enumerate(model.decoder)]
+
+
+def _maps(pair: Pair, kind: str, encoded: Encoded, decoded: Decoded) -> tuple[np.ndarray, np.ndarray]:
+    heads, layers = [], []
+    for attention, keys, weights in sublayers(pair, kind, encoded, decoded):
+        vectors = transformed(attention, keys)
+        heads.append(to_numpy(weights * vectors.norm(dim=-1)[:, None]))
+        layers.append(to_numpy(torch.einsum("hqk,hkd->qkd", weights, vectors).norm(dim=-1)))
+    return np.stack(heads), np.stack(layers)

@@ -1,0 +1,81 @@
+"""The model run again over what a trace holds: what every intervention of this package stands on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from translator.decode.replay import source_keep, source_tensor
+from translator.errors import InputError
+from translator.model import Decoded, Encoded, Gates, Transformer
+from translator.pipeline import Translator
+from translator.trace import Trace
+
+KINDS = ("encoder", "decoder", "cross")
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A source and its target as the model reads them: `src_ids` [1, S], `src_keep` [1, S] or None (all),
+    `reads` [1, T] (start token first) and `tgt_ids` [T]."""
+
+    model: Transformer
+    src_ids: Tensor
+    src_keep: Tensor | None
+    reads: Tensor
+    tgt_ids: Tensor
+
+    def encode(self, gates: Gates | None = None) -> Encoded:
+        """The encoder's pass."""
+        return self.model.encode(self.src_ids, self.src_keep, gates)
+
+    def decode(self, memory: Tensor, gates: Gates | None = None) -> Decoded:
+        """The decoder's teacher-forced pass over memory [1, S, D]."""
+        return self.model.decode(self.reads, memory, self.src_keep, gates)
+
+    def log_probs(self, logits: Tensor) -> Tensor:
+        """Log-probability in nats of the target tokens: logits [..., T, V] → [..., T]."""
+        picked = logits.gather(-1, self.tgt_ids.expand(logits.shape[:-1])[..., None])
+        return picked.squeeze(-1).float() - logits.float().logsumexp(-1)
+
+
+def pair_of(translator: Translator, trace: Trace) -> Pair:
+    """The ids of `trace` on the model's device.
+
+    Raises:
+        InputError: another checkpoint made the trace.
+    """
+    info = translator.bundle.info
+    if trace.checkpoint.sha256 != info.sha256:
+        raise InputError(f"the trace was made by {trace.checkpoint.name}, not by these weights of {info.name}")
+    model = translator.bundle.model
+    src = [token.id for token in trace.src]
+    produced = torch.tensor([token.id for token in trace.tgt], device=translator.device)
+    reads = torch.cat([produced.new_tensor([model.config.start_id]), produced[:-1]])
+    return Pair(model, source_tensor(model, src), source_keep(model, src), reads[None], produced)
+
+
+def to_numpy(values: Tensor) -> np.ndarray:
+    """Float64 NumPy on the CPU."""
+    return values.detach().double().cpu().numpy()
+
+
+def layer_of(count: int, layer: int, name: str = "layer") -> int:
+    """`layer`, counted from 0, if there are so many.
+
+    Raises:
+        InputError: there is no such layer.
+    """
+    if not 0 <= layer < count:
+        raise InputError(f"{name} is {layer}; it must be from 0 to {count - 1}")
+    return layer
+
+
+def head_counts(model: Transformer) -> dict[str, tuple[int, int]]:
+    """Layers and heads of each kind of attention."""
+    config = model.config
+    decoder = (config.decoder_layers, config.decoder_heads)
+    return {"encoder": (config.encoder_layers, config.encoder_heads), "decoder": decoder, "cross": decoder}
