@@ -10,8 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from translator.errors import BusyError, CancelledError
@@ -87,15 +85,8 @@ class Gate:
         job.future.add_done_callback(lambda _: self._jobs.discard(job))
 
 
-@dataclass(frozen=True)
-class _Ended:
-    """The last thing that a worker puts in: how the work ended."""
-
-    error: BaseException | None
-
-
 class _Job(Generic[M]):
-    """One request: its worker puts messages in, its reader takes them out."""
+    """One request: its worker leaves messages, its reader takes the newest."""
 
     def __init__(self, deadline: float, read: Callable[[], bool] | None) -> None:
         self.future: Future[None] | None = None
@@ -103,8 +94,10 @@ class _Job(Generic[M]):
         self._deadline = deadline
         self._trusted = 0.0
         self._read = read
-        self._out: SimpleQueue[M | _Ended] = SimpleQueue()
         self._cancelled = threading.Event()
+        self._changed = threading.Condition()
+        self._newest: list[M] = []  # at most one
+        self._ended: list[BaseException | None] = []  # how, once it has
 
     def compute(self, work: Callable[[Stop], Iterator[M]]) -> None:
         """Run in a worker: every message, then how it ended."""
@@ -114,29 +107,28 @@ class _Job(Generic[M]):
             if self.stop():
                 raise CancelledError("the request was given up before its turn came")
             for message in work(self.stop):
-                self._out.put(message)
+                with self._changed:
+                    self._newest[:] = [message]
+                    self._changed.notify()
         except BaseException as raised:
             error = raised
-        self._out.put(_Ended(error))
+        with self._changed:
+            self._ended.append(error)
+            self._changed.notify()
 
     def messages(self) -> Iterator[M]:
         """Run by the reader: the newest message each time; raises what the worker raised."""
         while True:
-            newest = self._newest()
-            if isinstance(newest, _Ended):
-                if newest.error is not None:
-                    raise newest.error
-                return
-            yield newest
-
-    def _newest(self) -> M | _Ended:
-        try:
-            newest = self._out.get(timeout=max(self._end + 0.5 - time.monotonic(), 0))
-        except Empty:  # a single step may take longer than what was left
-            raise self._late() from None
-        if self._kept is not None:
-            newest, self._kept = self._kept, None
-        ...
+            with self._changed:
+                left = max(self._end + 0.5 - time.monotonic(), 0)
+                if not self._changed.wait_for(lambda: self._newest or self._ended, left):
+                    raise self._late()  # a single step may take longer than what was left
+                if not self._newest:
+                    break
+                message = self._newest.pop()
+            yield message
+        if self._ended[0] is not None:
+            raise self._ended[0]
 
     def cancel(self) -> None:
         """Stop at the next step; a request that still waits gives its place free at once."""

@@ -30,7 +30,8 @@ def text(value: object, what: str = "the text") -> str:
     if not isinstance(value, str):
         raise InputError(f"{what} must be a string")
     if len(value) > CHARACTERS:
-        raise InputError(f"{what} has {len(value):,} characters; at most {CHARACTERS:,} are allowed, and nothing is cut")
+        size = f"{len(value):,} characters; at most {CHARACTERS:,} are allowed"
+        raise InputError(f"{what} has {size}, and nothing is cut")
     return _SURROGATE.sub("\ufffd", value)
 
 

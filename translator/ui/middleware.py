@@ -45,7 +45,7 @@ _CALLS = (
     (re.compile(r"/gradio_api/component_server/?"), "function"),
     (re.compile(r"/gradio_api/call/(?P<name>\w+)/?"), "endpoint"),
 )
-_STREAM = re.compile(r"/gradio_api/(queue/data|call/(v2/)?\w+/(?P<event>[\w-]+))")
+_STREAM = re.compile(r"/gradio_api/(queue/data|heartbeat/(?P<heart>[\w-]+)|call/(v2/)?\w+/(?P<event>[\w-]+))")
 
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -116,9 +116,17 @@ class Guard:
         self.readers = readers or Readers()
         self.rate = rate or Rate()
         self._open = 0
+        self._streams: set[asyncio.Event] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def release(self) -> None:
+        """End every open stream, as if its client had gone; to be called from another thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(lambda: [gone.set() for gone in self._streams])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
+            self._loop = asyncio.get_running_loop()
             await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
@@ -154,37 +162,39 @@ class Guard:
             raise _Refused(405, "method not allowed")
 
     async def _read(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
-        """A GET; while it is a stream of events, its session counts as read until its client is gone."""
+        """A GET; while it is a stream of messages, its session counts as read until its client is gone."""
         found = _STREAM.fullmatch(scope["path"])
         if not found:
             await self.app(scope, receive, answer.send)
             return
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         session = found["event"] or query.get("session_hash", [""])[0]
+        reads = "" if found["heart"] else session
         gone = asyncio.Event()
-        self.readers.enter(session)
+        self._streams.add(gone)
+        self.readers.enter(reads)
 
         async def watch() -> None:
-            while (await receive())["type"] != "http.disconnect":
+            while not gone.is_set() and (await receive())["type"] != "http.disconnect":
                 pass
             gone.set()
+
+        async def leave() -> None:
+            await gone.wait()
+            self._streams.discard(gone)
+            self.readers.leave(reads)
 
         async def receive_then() -> Message:
             await gone.wait()
             return {"type": "http.disconnect"}
 
-        watching = asyncio.create_task(watch())
-        left = asyncio.create_task(self._leave(session, gone))
+        watching, leaving = asyncio.create_task(watch()), asyncio.create_task(leave())
         try:
             await self.app(scope, receive_then, answer.send)
         finally:
             gone.set()
             watching.cancel()
-            await left
-
-    async def _leave(self, session: str, gone: asyncio.Event) -> None:
-        await gone.wait()
-        self.readers.leave(session)
+            await leaving
 
     async def _body(self, scope: Scope, receive: Receive, call: str) -> bytes:
         headers = dict(scope["headers"])

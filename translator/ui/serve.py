@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import os
 import signal
+import sys
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -29,16 +29,16 @@ class Server:
     """A page that is being served; `close` ends it within seconds, whoever still listens."""
 
     def __init__(self, models: Models, **address: Any) -> None:
+        _keep_no_statistics()
         self.page = build(models)
         self.page.queue(max_size=QUEUE, api_open=False)
         self._models = models
         _keep_tracebacks_quiet()
         _trust_proxies()
-        guard = _guarded(doors(self.page), models.readers)
         self.page.launch(
             **launch_settings(models),
             **address,
-            app_kwargs={"lifespan": guard, "docs_url": None, "redoc_url": None, "openapi_url": None},
+            app_kwargs={"lifespan": _guarded(doors(self.page), models.readers), "docs_url": None, "redoc_url": None, "openapi_url": None},
             prevent_thread_lock=True,
             quiet=True,
         )
@@ -54,7 +54,9 @@ class Server:
     def close(self) -> None:
         """Stop every translation and close every connection."""
         self._models.gate.close()
-        self.page.server.force_exit = True  # an open stream would be waited for
+        guard = self.page.app.middleware_stack
+        if isinstance(guard, Guard):
+            guard.release()  # an open stream would be waited for
         self.page.close(verbose=False)
 
 
@@ -101,12 +103,16 @@ def _guarded(known: Doors, readers: Readers) -> Any:
     return lifespan
 
 
+def _keep_no_statistics() -> None:
+    """Gradio makes a table of the last 10,000 events after every one; nobody may read it here, and it takes time."""
+    os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "1"
+    os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"] = str(2**31)
+
+
 def _keep_tracebacks_quiet() -> None:
     """Gradio prints the traceback of every failed event, and in it what was typed; the log gets kind and place."""
 
     def log_kind() -> None:
-        import sys
-
         error, place = sys.exc_info()[1], sys.exc_info()[2]
         while place is not None and place.tb_next is not None:
             place = place.tb_next

@@ -1,4 +1,4 @@
-"""Traces kept for a while, so that an export need not decode again: a cache, bounded by bytes, and no more than that."""
+"""Traces kept for a while, so that an export need not decode again: a cache bounded by bytes."""
 
 from __future__ import annotations
 

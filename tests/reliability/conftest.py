@@ -1,0 +1,124 @@
+"""A page with a tiny checkpoint, served for real on loopback, and a visitor that speaks Gradio's protocol."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+import httpx
+import pytest
+
+DEFAULTS = ("greedy", 4, 0.6, 1, 0, 1, 0, 0)
+"""The decoding controls as the page sends them."""
+
+
+@dataclass
+class Visitor:
+    """One browser: joins, reads its stream, cancels, asks a component's function."""
+
+    url: str
+    session: str = field(default_factory=lambda: uuid.uuid4().hex[:11])
+
+    def __post_init__(self) -> None:
+        self.http = httpx.Client(base_url=self.url, timeout=60)
+        config = self.http.get("/config").json()
+        self.event = next(d["id"] for d in config["dependencies"] if d["backend_fn"] and len(d["inputs"]) == 10)
+        self.explorer = next(
+            c["id"] for c in config["components"] if "exact" in (c.get("props", {}).get("server_fns") or [])
+        )
+
+    def join(self, text: object, *settings: object, data: list[Any] | None = None) -> httpx.Response:
+        data = [text, "de-en", *(settings or DEFAULTS)] if data is None else data
+        body = {"data": data, "fn_index": self.event, "session_hash": self.session, "event_data": None}
+        content = json.dumps(body).encode()
+        return self.http.post("/gradio_api/queue/join", content=content, headers={"content-type": "application/json"})
+
+    def read(self, until: Callable[[dict[str, Any]], bool] = lambda message: False) -> list[dict[str, Any]]:
+        """The stream's messages up to its end, or up to the first that `until` likes."""
+        seen = []
+        with self.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": self.session}) as answer:
+            for line in answer.iter_lines():
+                if line.startswith("data: "):
+                    seen.append(json.loads(line[6:]))
+                    if until(seen[-1]):
+                        break
+        return seen
+
+    def ask(self, text: object, *settings: object) -> dict[str, Any]:
+        """The page's last message about a translation: a "trace" or an "error"."""
+        joined = self.join(text, *settings)
+        joined.raise_for_status()
+        done = next(m for m in self.read() if m["msg"] == "process_completed")
+        return json.loads(done["output"]["data"][0])
+
+    def cancel(self, event_id: str) -> httpx.Response:
+        body = {"session_hash": self.session, "fn_index": self.event, "event_id": event_id}
+        return self.http.post("/gradio_api/cancel", json=body)
+
+    def function(self, name: str, data: object) -> httpx.Response:
+        body = {"data": data, "component_id": self.explorer, "fn_name": name, "session_hash": self.session}
+        return self.http.post("/gradio_api/component_server", json=body)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def live(tiny_checkpoint: Path) -> Iterator[Any]:
+    """The served page; `.models` are behind it, `.visitor()` is a new browser."""
+    from translator.ui.serve import Server
+    from translator.ui.session import Models
+
+    models = Models({"de-en": tiny_checkpoint}, device="cpu")
+    models.warm().join()
+    server = Server(models, server_name="127.0.0.1", server_port=free_port())
+    server.models = models  # type: ignore[attr-defined]
+    server.visitor = lambda: Visitor(server.url)  # type: ignore[attr-defined]
+    yield server
+    server.close()
+
+
+class Slow:
+    """Stands before a model: every step takes longer, and it is counted how many compute at once."""
+
+    def __init__(self, model: Any, seconds: float) -> None:
+        self._model, self._seconds, self._lock = model, seconds, threading.Lock()
+        self.computing = self.most = self.steps = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def stream(self, text: str, *, stop: Callable[[], bool], **settings: Any) -> Any:
+        import time
+
+        def counted() -> bool:
+            with self._lock:
+                self.computing += 1
+                self.steps += 1
+                self.most = max(self.most, self.computing)
+            time.sleep(self._seconds)
+            with self._lock:
+                self.computing -= 1
+            return stop()
+
+        return self._model.stream(text, stop=counted, **settings)
+
+
+@pytest.fixture
+def slow(live: Any, monkeypatch: pytest.MonkeyPatch) -> Slow:
+    """The live page's model with steps of 50 ms."""
+    made = Slow(live.models.get("de-en"), 0.05)
+    monkeypatch.setitem(live.models._loaded, "de-en", made)
+    return made

@@ -1,0 +1,201 @@
+"""Rows 14, 15 and 16 at the gate itself: how many compute, who waits, who is refused, and when work ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from translator.errors import BusyError, CancelledError
+from translator.ui import gate as gate_module
+from translator.ui.gate import Gate
+
+
+class Work:
+    """Steps of 10 ms; counts how many compute at once, and when the last step was."""
+
+    def __init__(self, steps: int = 100) -> None:
+        self.steps = steps
+        self.computing = self.most = self.made = 0
+        self.last = 0.0
+        self._lock = threading.Lock()
+
+    def __call__(self, stop: Callable[[], bool]) -> Iterator[int]:
+        for step in range(self.steps):
+            if stop():
+                raise CancelledError("stopped")
+            with self._lock:
+                self.computing += 1
+                self.most = max(self.most, self.computing)
+            time.sleep(0.01)
+            with self._lock:
+                self.computing -= 1
+                self.made += 1
+                self.last = time.monotonic()
+            yield step
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 3.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    made = Gate(workers=2, waiting=3, deadline=5)
+    yield made
+    made.close()
+
+
+def test_the_last_message_arrives_and_the_order_is_kept(gate: Gate) -> None:
+    seen = list(gate.stream(Work(steps=20)))
+    assert seen[-1] == 19 and seen == sorted(set(seen))
+
+
+def test_a_slow_reader_gets_the_newest_message(gate: Gate) -> None:
+    reading = gate.stream(Work(steps=20))
+    first = next(reading)
+    time.sleep(0.5)
+    assert first == 0 and list(reading) == [19]
+
+
+def test_an_error_in_the_work_reaches_the_reader(gate: Gate) -> None:
+    def fail(stop: Callable[[], bool]) -> int:
+        raise ZeroDivisionError("no")
+
+    with pytest.raises(ZeroDivisionError):
+        gate.run(fail)
+    assert gate.run(lambda stop: 7) == 7
+    assert wait_for(lambda: len(gate) == 0)
+
+
+def test_a_storm_of_joins_and_cancels_never_has_more_than_two_computing(gate: Gate) -> None:
+    work, refused = Work(), 0
+    for _ in range(40):
+        reading = gate.stream(work)
+        reader = threading.Thread(target=lambda r=reading: list(_one(r)))
+        reader.start()
+        time.sleep(0.005)
+        try:
+            reader.join()
+            reading.close()
+        except BusyError:
+            refused += 1
+    assert work.most <= 2
+    assert wait_for(lambda: len(gate) == 0), "a cancelled request kept its place"
+    assert time.monotonic() - work.last < 1 or work.computing == 0
+
+
+def _one(reading: Iterator[int]) -> Iterator[int]:
+    try:
+        yield next(reading)
+    except BusyError:
+        return
+
+
+def test_a_place_is_held_until_the_thread_is_done_with_its_step() -> None:
+    """A step that does not look up for half a second still counts: a third request must wait for it."""
+    gate, order, lock = Gate(workers=1, waiting=1, deadline=5), [], threading.Lock()
+
+    def slow(stop: Callable[[], bool]) -> Iterator[int]:
+        yield 0
+        time.sleep(0.5)
+        with lock:
+            order.append("slow is done")
+        yield 1
+
+    def quick(stop: Callable[[], bool]) -> int:
+        with lock:
+            order.append("quick")
+        return 1
+
+    reading = gate.stream(slow)
+    next(reading)
+    reading.close()  # type: ignore[attr-defined]
+    gate.run(quick)
+    gate.close()
+    assert order == ["slow is done", "quick"]
+
+
+def test_who_comes_when_the_queue_is_full_is_told_so_at_once(gate: Gate) -> None:
+    readers = [gate.stream(Work(steps=300)) for _ in range(5)]
+    threads = [threading.Thread(target=lambda r=each: next(r, None), daemon=True) for each in readers]
+    for thread in threads:
+        thread.start()
+    assert wait_for(lambda: len(gate) == 5)
+    started = time.monotonic()
+    with pytest.raises(BusyError, match="try again"):
+        gate.run(lambda stop: 1)
+    assert time.monotonic() - started < 0.1
+    gate.close()
+
+
+def test_the_deadline_counts_from_admission_and_ends_the_work() -> None:
+    gate, work = Gate(workers=1, waiting=2, deadline=0.3), Work(steps=1000)
+    with pytest.raises(BusyError, match=r"within 0\.3 seconds"):
+        list(gate.stream(work))
+    assert wait_for(lambda: len(gate) == 0, 1)
+    made = work.made
+    time.sleep(0.1)
+    assert work.made == made, "the work went on after its deadline"
+    gate.close()
+
+
+def test_a_step_that_hangs_does_not_hold_the_reader() -> None:
+    gate = Gate(workers=1, waiting=1, deadline=0.2)
+    release = threading.Event()
+    started = time.monotonic()
+    with pytest.raises(BusyError):
+        gate.run(lambda stop: release.wait(10))
+    assert time.monotonic() - started < 1.5
+    release.set()
+    gate.close()
+
+
+def test_closing_the_reader_stops_the_work_within_a_step(gate: Gate) -> None:
+    work = Work(steps=1000)
+    reading = gate.stream(work)
+    next(reading)
+    reading.close()  # type: ignore[attr-defined]
+    assert wait_for(lambda: len(gate) == 0, 1)
+
+
+def test_a_reader_that_is_forgotten_stops_the_work(gate: Gate) -> None:
+    work = Work(steps=1000)
+    reading = gate.stream(work)
+    next(reading)
+    del reading
+    assert wait_for(lambda: len(gate) == 0, 1)
+
+
+def test_what_nobody_reads_pauses_and_is_given_up(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_module, "TRUST", 0.2)
+    monkeypatch.setattr(gate_module, "PATIENCE", 0.4)
+    work = Work(steps=1000)
+    reading = gate.stream(work, read=lambda: False)
+    threading.Thread(target=lambda: list(_one(reading)), daemon=True).start()
+    assert wait_for(lambda: work.made > 0)
+    time.sleep(0.35)
+    made = work.made
+    time.sleep(0.1)
+    assert work.made == made, "it computes for nobody"
+    assert wait_for(lambda: len(gate) == 0, 1)
+
+
+def test_a_reader_who_comes_during_the_pause_gets_his_answer(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_module, "TRUST", 0.05)
+    here = threading.Event()
+    threading.Timer(0.4, here.set).start()
+    assert list(gate.stream(Work(steps=20), read=here.is_set))[-1] == 19
+
+
+def test_a_closed_gate_admits_nobody(gate: Gate) -> None:
+    gate.close()
+    with pytest.raises(BusyError):
+        gate.run(lambda stop: 1)
