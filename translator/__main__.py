@@ -7,13 +7,12 @@ import os
 import runpy
 import sys
 from collections.abc import Iterator, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import translator
 from translator.errors import InputError, TranslatorError
+from translator.training import cli as training
 
 if TYPE_CHECKING:
     from translator import Trace, Translator
@@ -84,8 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--port", type=int, help="port to listen on (default: 7860, or $GRADIO_SERVER_PORT)")
     command.set_defaults(run=_serve)
 
-    if find_spec("translator.training.cli"):
-        import_module("translator.training.cli").add_commands(commands)
+    training.add_commands(commands)
     return parser
 
 

@@ -38,7 +38,7 @@ def save_bundle(
         name: how the checkpoint is called, such as "de-en".
         card: the model card, Markdown.
         dtype: "float16" or "float32", how weights are stored; they are loaded as float32.
-        extra: further files, "log.jsonl" (training log) or "profile.json" (head profile).
+        extra: further files: "log.jsonl" (training log), "train.json" (settings), "profile.json" (head profile).
     Raises:
         InputError: another dtype or extra file was asked for, or a vocabulary does not fit the model.
         TranslatorError: the disk is full or the like (the old checkpoint is untouched), or a weight is not finite.
