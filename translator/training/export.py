@@ -16,7 +16,7 @@ from translator.config import DecodeConfig, TrainConfig, from_dict, to_json
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import load_tokenizer
-from translator.training.card import Card, render
+from translator.training.card import MISSING, Card, render
 from translator.training.data import Pair
 from translator.training.development import development
 from translator.training.run import model_config, read_config
@@ -35,7 +35,7 @@ class Exported:
 def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -> Exported:
     """Make `out` a checkpoint of the weights that the run has kept; nothing is written into `run`, which may go on.
 
-    A model card and decoding settings that `out` has already are kept.
+    The decoding settings that `out` has already are kept, and so is its model card if it is finished.
 
     Raises:
         CheckpointError: the run has no weights yet, or its files do not fit each other.
@@ -77,6 +77,8 @@ def _former(out: Path) -> tuple[str, DecodeConfig]:
     """The model card ("" for none) and the decoding settings of the checkpoint that `out` is until now."""
     card = out / CARD
     text = card.read_text(encoding="utf-8") if card.exists() else ""
+    if MISSING in text:  # an earlier export wrote it, and its numbers are that export's
+        text = ""
     if not (out / CONFIG).exists():
         return text, DecodeConfig()
     try:

@@ -164,8 +164,8 @@ class Trainer:
             self.progress.seconds += time.monotonic() - started
             started = time.monotonic()
             bar.update()
-            if step % LOG_EVERY == 0 and self.process.rank == 0:
-                self._report(meter, bar)
+            if step % LOG_EVERY == 0:
+                self._report(meter.record(self.process), bar)
                 meter = Meter()
             if step % self.config.eval_every == 0 or step == last:
                 self._examine()
@@ -209,8 +209,9 @@ class Trainer:
         wanted = self.config.precision == "bf16" or (self.config.precision == "auto" and self.device.type == "cuda")
         return torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=wanted)
 
-    def _report(self, meter: Meter, bar: tqdm) -> None:
-        record = meter.record()
+    def _report(self, record: dict[str, float], bar: tqdm) -> None:
+        if self.process.rank > 0:
+            return
         rate = self.optimiser.param_groups[0]["lr"]
         self.log.add(step=self.progress.step, epoch=self.progress.epoch, lr=rate, **record)
         for name, value in {**record, "lr": rate}.items():
@@ -247,8 +248,10 @@ class Meter:
         self.sums.append(torch.stack([loss, nll, correct.to(loss)]))
         self.tokens += tokens
 
-    def record(self) -> dict[str, float]:
-        """Means since the meter was made: loss, nll, accuracy, gradient norm, tokens a second."""
-        loss, nll, correct = (float(x) / self.tokens for x in torch.stack(self.sums).sum(dim=0))
-        speed = self.tokens / (time.monotonic() - self.started)
+    def record(self, process: Process) -> dict[str, float]:
+        """Means over all processes since the meter was made: loss, nll, accuracy; gradient norm, tokens a second."""
+        sums = torch.stack(self.sums).sum(dim=0).tolist() if self.sums else [0.0] * 3
+        *totals, tokens = map(sum, zip(*process.gather((*sums, self.tokens)), strict=True))
+        loss, nll, correct = (total / tokens for total in totals)
+        speed = tokens / (time.monotonic() - self.started)
         return {"loss": loss, "nll": nll, "accuracy": correct, "grad_norm": self.norm, "tokens_per_second": speed}
