@@ -25,20 +25,19 @@ const makeArcs = x => {
   const draw = () => {
     const stack = layers(), picture = stack[0].picture, { rows, columns } = picture, kind = x.state.kind, width = box.clientWidth, table = x.colours();
     if (!width) return;
-    const small = phone(), most = Math.max(rows.length, columns.length), line = clamp((x.room(box) - 26) / (most + .5), 13, 34), top = 26, height = top + line * (most + .5);
+    const small = phone(), most = Math.max(rows.length, columns.length), line = clamp((x.room(box) - 26 - (stack[0].colour ? 36 * Math.ceil(stack.length / 6) : 0)) / (most + .5), 13, 34), top = 26, height = top + line * (most + .5);
     const centre = (count, i) => top + line * (i + .75 + (most - count) / 2), label = small ? 96 : 190, left = label, right = width - (small ? 96 : 150), middle = (left + right) / 2;
     const root = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": t("Links of {head} as arcs", { head: stack.map(each => each.name).join(", ") }) });
     const wanted = focus(picture), now = x.rowIndex(picture), links = svgEl("g", { fill: "none" });
     for (const { picture: { z, masked }, colour } of stack) {
-      z.forEach((values, i) => values.forEach((weight, j) => {
-        if (weight < FAINTEST || masked(i, j)) return;
-        const lit = !wanted || wanted.rows.includes(i) || wanted.columns.includes(j);
-        if (!lit && wanted) return;
+      const drawn = z.flatMap((values, i) => values.map((weight, j) => ({ weight, i, j })));
+      const lit = ({ weight, i, j }) => weight >= FAINTEST && !masked(i, j) && (!wanted || wanted.rows.includes(i) || wanted.columns.includes(j));
+      for (const { weight, i, j } of drawn.filter(lit).sort((a, b) => a.weight - b.weight)) {
         const y1 = centre(rows.length, i), y2 = centre(columns.length, j);
         const path = svgEl("path", { d: `M${left},${y1} C${middle},${y1} ${middle},${y2} ${right},${y2}`, stroke: colour || rgb(table[Math.round(256 * clamp(weight, 0, 1))]), "stroke-width": (.6 + 9 * weight * (line < 20 ? line / 20 : 1)).toFixed(2) });
         path.setAttribute("opacity", colour ? .25 + .6 * weight : i === now || wanted ? .95 : .6);
         links.append(path);
-      }));
+      }
     }
     root.append(links);
     const names = kind === "encoder" ? [t("query"), t("key")] : [labelsShown() === "reads" ? t("query (reads)") : labelsShown() === "predicts" || small ? t("predicts") : t("reads → predicts"), t("key")];

@@ -47,6 +47,19 @@ const tParts = (english, values) => {
   });
 };
 
+/** A sentence from the server, matched against the tables' sentences with {holes}; an unknown one stays English. */
+const tMessage = text => {
+  const table = tables()[pageLanguage()] || {};
+  if (table[text]) return table[text];
+  for (const english of Object.keys(table)) {
+    const names = [...english.matchAll(/\{(\w+)\}/g)].map(found => found[1]);
+    if (names.length < 2) continue;
+    const match = new RegExp("^" + english.split(/\{\w+\}/).map(part => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("(.+?)") + "$").exec(text);
+    if (match && english.replace(/\{\w+\}/g, "").trim().length > 12) return t(english, Object.fromEntries(names.map((name, i) => [name, match[i + 1]])));
+  }
+  return text;
+};
+
 /* ---- colour: zero is the page in both themes, lightness is monotone ---- */
 const SCALES = {
   house: {

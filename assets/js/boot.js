@@ -10,6 +10,6 @@ const mountOffline = async () => {
 };
 
 window.AttentionExplorer = {
-  explorer: mountExplorer, chrome: mountChrome, plot: mountPlot, offline: mountOffline,
+  explorer: mountExplorer, chrome: mountChrome, plot: mountPlot, compare: mountCompare, copy: copyText, offline: mountOffline,
   opened: (...current) => (mountExplorer.opened ? mountExplorer.opened(current) : current), go: () => mountExplorer.go && mountExplorer.go(),
 };

@@ -72,9 +72,15 @@ const makeChips = x => {
       node.classList.toggle("future", x.state.playing && i > step);
       current(node, kind !== "encoder" && i === step);
     });
+    for (const box of Object.values(boxes)) follow(box, box.querySelector("[aria-current]"));
     const name = x.headName();
     x.find(".src-note").textContent = shade.src ? t("weight in {head}", { head: name }) : "";
     x.find(".lab:not(.steprow) > small:not(.src-note)").textContent = shade.tgt ? t("weight in {head}", { head: name }) : t("probability");
+  };
+  /** Keep the present chip in a box that shows two lines of many. */
+  const follow = (box, node) => {
+    if (!node || box.scrollHeight <= box.clientHeight || box.matches(":hover")) return;
+    if (node.offsetTop < box.scrollTop + 4 || node.offsetTop + node.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = node.offsetTop - 4;
   };
   const current = (node, on) => (on ? node.setAttribute("aria-current", "step") : node.removeAttribute("aria-current"));
   const shadeChip = (node, colour, isGrey = false) => {

@@ -159,7 +159,22 @@ const makeDetail = x => {
     const pinned = (area, grow) => { const node = el("div", { class: "pin-frame" }); over.append(node); frame(node, area, grow); };
     picture.rows.forEach((group, i) => { if (group.ids.some(id => pins.rows.includes(id))) pinned(boxOf(i, 0, last), 0); });
     picture.columns.forEach((group, j) => { if (group.ids.some(id => pins.columns.includes(id))) pinned({ ...boxOf(0, j, j), bottom: boxOf(picture.rows.length - 1, j, j).bottom }, 0); });
+    if (!hatch.hidden) clipHatch(picture);
     ticks(picture, row, hover);
+  };
+
+  /** The hatching shows through the gaps between cells, so it is cut to the cells of the future. */
+  const clipHatch = picture => {
+    const last = picture.columns.length - 1, left = place.left, top = place.top, points = [];
+    picture.rows.forEach((_, i) => {
+      const start = picture.columns.findIndex((_, j) => picture.masked(i, j));
+      if (start < 0) return;
+      const area = boxOf(i, start, last);
+      points.push([area.left, area.top], [area.left, area.bottom]);
+    });
+    if (!points.length) return (hatch.style.clipPath = "inset(100%)");
+    const edge = boxOf(0, last, last), corner = [[edge.right, points[points.length - 1][1]], [edge.right, points[0][1]]];
+    hatch.style.clipPath = `polygon(${[...points, ...corner].map(([px, py]) => `${px - left}px ${py - top}px`).join(",")})`;
   };
 
   /** Mark the labels of the present row and of the column pointed at, without asking Plotly to lay out again. */
@@ -210,6 +225,14 @@ const makeDetail = x => {
     if (event.shiftKey) x.pinCell(cell);
     else x.chooseRow(cell.i, cell);
   }, true);
+  box.addEventListener("wheel", event => {
+    const bar = Math.abs(event.deltaY) > Math.abs(event.deltaX) && !event.shiftKey ? scroll.y : scroll.x;
+    if (bar.hidden || event.target.closest(".scroll-x, .scroll-y")) return;
+    const before = [bar.scrollTop, bar.scrollLeft].join();
+    bar.scrollTop += event.deltaY;
+    bar.scrollLeft += event.deltaX || event.deltaY;
+    if (before !== [bar.scrollTop, bar.scrollLeft].join()) event.preventDefault();
+  }, { passive: false });
   box.addEventListener("dblclick", () => { zoom = null; draw(); });
   box.addEventListener("keydown", event => {
     if (!x.trace || event.target.closest("button")) return;

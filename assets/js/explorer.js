@@ -232,8 +232,8 @@ const makeHealth = x => {
   const item = (good, ...nodes) => el("li", { class: good === false ? "bad" : "" }, ...(good === undefined ? [] : [good ? icon(TICK) : el("b", { class: "alarm", text: "!" })]), ...nodes);
   const show = facts => {
     const items = [item(undefined, ...tParts("{n} words", { n: String(facts.words) })), item(undefined, ...tParts("{n} subwords of {limit}", { n: String(facts.tokens), limit: document.createTextNode(String(facts.limit)) }))];
-    if (facts.problem) items.push(item(false, el("b", { text: facts.problem })));
-    else items.push(item(true, t(facts.cut ? "source whole" : "nothing cut")));
+    if (facts.problem) items.push(item(false, el("b", { text: tMessage(facts.problem) })));
+    else items.push(item(true, t("nothing cut")));
     items.push(item(facts.unknown === 0, ...tParts("{n} unknown", { n: String(facts.unknown) })));
     if (facts.normalised) items.push(item(undefined, el("span", { title: facts.normalised }, ...tParts("{n} characters normalised", { n: String(facts.changed) }))));
     if (facts.special !== undefined) items.push(item(undefined, ...tParts("{share} of cross attention on specials", { share: percent(facts.special) })));

@@ -125,7 +125,7 @@ const makeExports = x => {
   const paint = () => {
     const { checkpoint, maps, seconds, settings } = x.trace;
     if (x.trace.live) return;
-    x.find(".export .model").textContent = `${checkpoint.name} · ${t("{layers} layers × {heads} heads", { layers: maps.cross.layers, heads: maps.cross.heads })} · ${settingsText(settings)} · ${seconds.toFixed(2)} s`;
+    x.find(".export .model").textContent = `${checkpoint.name} · ${t("{layers} layers × {heads} heads", { layers: maps.cross.layers, heads: maps.cross.heads })} · ${settingsText(settings)}${seconds === null ? "" : ` · ${seconds.toFixed(2)} s`}`;
     x.root.querySelectorAll(".server-only").forEach(node => { node.hidden = !x.server; });
   };
   return { paint };

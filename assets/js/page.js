@@ -29,7 +29,7 @@ const mountExplorer = (element, props, watch, server) => {
     if (message.kind === "empty") { busy(false); return x.empty(t(message.text)); }
     if (message.kind === "step") { if (!document.body.classList.contains("busy")) return; busy(true); x.notice(""); return x.stream(message); }
     busy(false);
-    if (message.kind === "error") { x.restore(); if (!x.trace) x.empty(t("Nothing translated yet.")); return x.notice(message.text, true); }
+    if (message.kind === "error") { x.restore(); if (!x.trace) x.empty(t("Nothing translated yet.")); return x.notice(tMessage(message.text), true); }
     if (message.kind === "trace") { x.notice(""); x.show(message); announce(message); }
   };
   const announce = trace => {

@@ -8,7 +8,7 @@ const mountPlot = (element, props, watch) => {
     note.textContent = themes.error || "";
     plot.hidden = !!themes.error;
     if (themes.error) return;
-    Plotly.react(plot, figure.data, { ...figure.layout, autosize: true, height: figure.layout.height || 420 }, { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"] });
+    Plotly.react(plot, figure.data, { ...figure.layout, autosize: true, font: { ...figure.layout.font, family: cssVar("--sans") }, height: figure.layout.height || 420 }, { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"] });
     plot.setAttribute("role", "img");
     plot.setAttribute("aria-label", figure.layout.title?.text || "");
   };

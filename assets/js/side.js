@@ -3,7 +3,7 @@
 const KIND_NAMES = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross attention" };
 const ROLE_SAYS = {
   aligns: "Aligns source and translation", previous: "Looks one token back", same: "Looks at itself", next: "Looks one token ahead",
-  sink: "Rests on special tokens and punctuation", diffuse: "Spreads evenly", mixed: "No single role",
+  sink: "Rests on specials and punctuation", diffuse: "Spreads evenly", mixed: "No single role",
 };
 const AGGREGATES = [
   ["layer-mean", "mean of the layer"], ["layer-max", "maximum of the layer"], ["head-mean", "mean of this head over layers"], ["head-max", "maximum of this head over layers"],

@@ -1,12 +1,37 @@
-"""About: what this is, where its models and its ideas come from."""
+"""About: what this is, and where its models, its texts and its ideas come from."""
 
 from __future__ import annotations
 
+import re
+
 import gradio as gr
 
-from translator.ui import session
-
+from translator.errors import TranslatorError
+from translator.figures.label import label
+from translator.ui import frontend, session
 
 def about_tab(models: session.Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
-    gr.Markdown("", elem_id="about")
+    with gr.Column(elem_id="about", elem_classes="tab-body"):
+        for language in ("en", *frontend.LANGUAGES):  # styles show the one that the page speaks
+            text = (frontend.ASSETS / "about" / f"{language}.md").read_text(encoding="utf-8")
+            gr.Markdown(text, elem_classes=f"only-{language}")
+        for direction in models.names:
+            with gr.Accordion(f"Model card: {direction}", open=False) as folded:
+                card = gr.Markdown()
+            folded.expand(
+                lambda direction=direction: model_card(models, direction),
+                None,
+                card,
+                show_progress="hidden",
+                api_visibility="private",
+            )
+
+
+def model_card(models: session.Models, direction: str) -> str:
+    """A checkpoint's card without its front matter, or why there is none."""
+    try:
+        card = models.get(direction).bundle.card
+    except TranslatorError as error:
+        return label(str(error), None)
+    return re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)

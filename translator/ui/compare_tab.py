@@ -1,12 +1,67 @@
-"""Compare: two sentences, or two decodings, side by side."""
+"""Compare: two sentences, two models or two decodings side by side."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import gradio as gr
 
-from translator.ui import session
+from translator.errors import TranslatorError
+from translator.ui import explorer, session
+from translator.ui.payload import trace_payload
+from translator.ui.translate_tab import DIRECTION_NAMES, MODEL_QUEUE
+
+METHODS = [("greedy", "greedy"), ("beam", "beam"), ("sample", "sample")]
 
 
 def compare_tab(models: session.Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
-    gr.Markdown("", elem_id="compare")
+    with gr.Row(elem_id="compare-ask"):
+        sides = [_side(name, models) for name in ("a", "b")]
+        button = gr.Button("Compare", variant="primary", elem_id="compare-run")
+    view = explorer.compare_view()
+
+    def run(*values: Any) -> str | None:
+        half = len(values) // 2
+        try:
+            payloads = [_payload(models, *side) for side in (values[:half], values[half:])]
+        except TranslatorError as error:
+            return explorer.send({"error": str(error)})
+        return explorer.send({"a": payloads[0], "b": payloads[1]})
+
+    button.click(
+        run,
+        [*sides[0], *sides[1]],
+        view,
+        show_progress="hidden",
+        concurrency_id=MODEL_QUEUE,
+        api_visibility="private",
+        preprocess=False,
+    )
+
+
+def _side(name: str, models: session.Models) -> list[gr.components.Component]:
+    """One sentence with its direction and its decoding."""
+    with gr.Column(elem_classes="compare-side"):
+        text = gr.Textbox(
+            lines=1, max_lines=3, elem_id=f"compare-{name}", label=f"Sentence {name.upper()}", container=False
+        )
+        with gr.Row():
+            direction = gr.Radio(
+                [(DIRECTION_NAMES.get(each, each), each) for each in models.names],
+                value=next(iter(models.names)),
+                label="Direction",
+                show_label=False,
+                container=False,
+                elem_id=f"compare-direction-{name}",
+                elem_classes="segments",
+            )
+            method = gr.Radio(
+                METHODS, value="greedy", label="Decoding", show_label=False, container=False, elem_classes="segments"
+            )
+    return [text, direction, method]
+
+
+def _payload(models: session.Models, text: Any, direction: Any, method: Any) -> dict[str, Any]:
+    trace = session.trace_of(models, text, direction, {"method": method})
+    return trace_payload(trace, session.trace_health(models.get(direction), trace))

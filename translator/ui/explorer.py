@@ -48,18 +48,23 @@ def compare_view(elem_id: str = "compare") -> gr.HTML:
     return _component(frontend.template("compare"), "compare(element, props, watch)", elem_id=elem_id)
 
 
+def lesson_view(*, functions: Sequence[Callable], elem_id: str = "lesson") -> gr.HTML:
+    """The lesson's stations; `functions` are what it asks the server for: course, station."""
+    return _component(frontend.template("lesson"), "lesson(element, server)", elem_id=elem_id, functions=functions)
+
+
 def chrome() -> gr.HTML:
     """The page's language and theme switches."""
     return _component(frontend.template("chrome"), "chrome(element)", elem_id="page-chrome")
 
 
-def plotly_view(figure: dict[str, Any] | None = None, *, elem_id: str | None = None) -> gr.HTML:
+def plotly_view(figure: str | None = None, *, elem_id: str | None = None) -> gr.HTML:
     """Any plotly figure, shown with the page's settings and themes; its value is what `show` makes.
 
     `gr.Plot` is not used anywhere: it replaces `window.Plotly` by an older one.
     """
     template = '<div class="plot-view"><div class="plot"></div><output aria-live="polite"></output></div>'
-    return _component(template, "plot(element, props, watch)", figure and json.dumps(figure), elem_id=elem_id)
+    return _component(template, "plot(element, props, watch)", figure, elem_id=elem_id)
 
 
 def send(message: dict[str, Any] | None) -> str | None:
@@ -69,14 +74,10 @@ def send(message: dict[str, Any] | None) -> str | None:
 
 def show(draw: Callable[..., go.Figure], *arguments: Any, **options: Any) -> str:
     """A figure of `translator.figures` in both themes, as the value of a `plotly_view`."""
-    themes = {theme: draw(*arguments, theme=theme, **options).to_plotly_json() for theme in ("light", "dark")}
-    return json.dumps(themes, default=_plain)
+    light, dark = (draw(*arguments, theme=theme, **options).to_json() for theme in ("light", "dark"))
+    return f'{{"light":{light},"dark":{dark}}}'
 
 
 def refuse(text: str) -> str:
     """A message in place of a figure, as the value of a `plotly_view`."""
     return json.dumps({"error": text})
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist()

@@ -10,6 +10,8 @@ import gradio as gr
 from translator.ui import explorer, frontend, session
 from translator.ui.about_tab import about_tab
 from translator.ui.compare_tab import compare_tab
+from translator.ui.lesson_tab import TAB as LESSON_TAB
+from translator.ui.lesson_tab import lesson_tab
 from translator.ui.positions_tab import positions_tab
 from translator.ui.translate_tab import SETTINGS, direction_radio, translate_tab
 
@@ -31,6 +33,8 @@ def build(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> gr.B
                 compare_tab(models)
             with gr.Tab("Positions", id="positions-tab"):
                 positions_tab(models)
+            with gr.Tab("Lesson", id=LESSON_TAB):
+                lesson_tab(models)
             with gr.Tab("About", id="about-tab"):
                 about_tab(models)
         opened = page.load(None, tab.inputs, tab.inputs, js="(...v) => window.AttentionExplorer.opened(...v)", api_visibility="private")

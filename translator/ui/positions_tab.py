@@ -1,12 +1,101 @@
-"""Positions: the encodings as a table, as curves and as similarities."""
+"""Positions: the encodings as a table, as curves and as similarities; sinusoidal, learned, or a checkpoint's own."""
 
 from __future__ import annotations
 
-import gradio as gr
+import re
+from typing import Any
 
-from translator.ui import session
+import gradio as gr
+import numpy as np
+
+from translator.errors import InputError, TranslatorError
+from translator.figures import positions
+from translator.ui import explorer, session
+
+LAYOUTS = [("interleaved", "interleaved"), ("concatenated", "concatenated")]
+MOST_POSITIONS, MOST_DIMENSIONS, MOST_CURVES = 256, 512, 12
+SAYS = (
+    "Attention does not know where a token stands; its position is added to its embedding. Each row of the table is "
+    "one position. The paper takes sines and cosines of falling frequency, side by side (interleaved) or all sines "
+    "before all cosines (concatenated); a table may also be learned."
+)
 
 
 def positions_tab(models: session.Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
-    gr.Markdown("", elem_id="positions")
+    sources = [("sinusoidal", "sinusoidal"), *((f"the table of {name}", name) for name in models.names)]
+    with gr.Column(elem_id="positions", elem_classes="tab-body"):
+        gr.Markdown(SAYS)
+        with gr.Row(elem_classes="controls"):
+            source = gr.Radio(sources, value="sinusoidal", label="Table", elem_classes="segments", elem_id="position-table")
+            layout = gr.Radio(LAYOUTS, value="interleaved", label="Layout", elem_classes="segments", elem_id="position-layout")
+        with gr.Row(elem_classes="controls"):
+            length = gr.Slider(8, MOST_POSITIONS, 100, step=1, label="Positions", elem_id="position-length")
+            depth = gr.Slider(4, MOST_DIMENSIONS, 32, step=2, label="Dimensions", elem_id="position-depth")
+            chosen = gr.Textbox("5, 6, 7, 8, 9", label="Curves of dimensions", elem_id="position-curves", max_lines=1)
+        first = _draw(models, "sinusoidal", "interleaved", 100, 32, "5, 6, 7, 8, 9")
+        gr.Markdown("### The table")
+        heatmap = explorer.plotly_view(first[0], elem_id="position-heatmap")
+        with gr.Row(elem_classes="halves"):
+            with gr.Column():
+                gr.Markdown("### Chosen dimensions along the positions")
+                curves = explorer.plotly_view(first[1], elem_id="position-lines")
+            with gr.Column():
+                gr.Markdown("### Similarity of positions, PE(p)·PE(q)")
+                similarity = explorer.plotly_view(first[2], elem_id="position-similarity")
+    inputs, outputs = [source, layout, length, depth, chosen], [heatmap, curves, similarity]
+
+    def draw(*values: Any) -> list[str]:
+        try:
+            return _draw(models, *values)
+        except TranslatorError as error:
+            return [explorer.refuse(str(error))] * 3
+
+    events = [source.change, layout.change, length.release, depth.release, chosen.submit, chosen.blur]
+    for event in events:
+        event(draw, inputs, outputs, show_progress="hidden", api_visibility="private", preprocess=False, trigger_mode="always_last")
+
+
+def _draw(models: session.Models, source: Any, layout: Any, length: Any, depth: Any, chosen: Any) -> list[str]:
+    """The three figures of the table that was asked for."""
+    rows, columns = _whole("positions", length, MOST_POSITIONS), _whole("dimensions", depth, MOST_DIMENSIONS)
+    if source == "sinusoidal":
+        table = positions.sinusoidal(rows, columns + columns % 2, layout=layout)
+    else:
+        table = own_table(models, source)[:rows, :columns]
+    dimensions = _dimensions(chosen, table.shape[1])
+    return [
+        explorer.show(positions.positional_heatmap, table),
+        explorer.show(positions.positional_curves, table, dimensions),
+        explorer.show(positions.similarity_matrix, table),
+    ]
+
+
+def own_table(models: session.Models, direction: str) -> np.ndarray:
+    """What a checkpoint adds to the embeddings of its source tokens, [positions, d_model]."""
+    table: np.ndarray = models.get(direction).bundle.model.src_positions.detach().cpu().numpy()
+    return table
+
+
+def _whole(name: str, value: Any, most: int) -> int:
+    ok = isinstance(value, (int, float)) and not isinstance(value, bool) and float(value).is_integer()
+    if not ok or not 2 <= value <= most:
+        raise InputError(f"the number of {name} is {str(value)[:20]!r}; it must be a whole number from 2 to {most}")
+    return int(value)
+
+
+def _dimensions(text: Any, width: int) -> list[int]:
+    """The dimensions named in a text such as "5, 6, 10-12", counted from 0."""
+    if not isinstance(text, str) or len(text) > 100:
+        raise InputError("name the dimensions of the curves like this: 5, 6, 10-12")
+    found: list[int] = []
+    for part in filter(None, re.split(r"[\s,;，、]+", text)):
+        match = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part)
+        if match is None:
+            raise InputError(f"{part[:20]!r} is no dimension; write them like this: 5, 6, 10-12")
+        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+    if not 1 <= len(found) <= MOST_CURVES:
+        raise InputError(f"{len(found)} curves were asked for; 1 to {MOST_CURVES} can be told apart")
+    if max(found) >= width:
+        raise InputError(f"dimension {max(found)} is beyond the last one, {width - 1}; choose a smaller one or more dimensions")
+    return found

@@ -47,8 +47,9 @@ def translate_tab(models: session.Models, direction: gr.Radio, *, examples: Path
         stop = gr.Button("Stop", elem_id="stop")
         output = gr.Textbox(
             elem_id="translation", label="Translation", show_label=False, container=False, interactive=False,
-            buttons=["copy"], lines=1, max_lines=3,
+            buttons=[], lines=1, max_lines=3,
         )  # fmt: skip
+        copy = gr.Button("Copy", elem_id="copy")
     settings = _settings()
     stored = first and (examples / f"{first['id']}.json").is_file()
     message = {"kind": "example", "id": first["id"]} if stored else {"kind": "empty", "text": EMPTY}
@@ -60,6 +61,7 @@ def translate_tab(models: session.Models, direction: gr.Radio, *, examples: Path
         "preprocess": False,  # every value is judged by `session`, whose refusals the page can read
     }  # fmt: skip
     running = [event(run, inputs, **options) for event in (button.click, text.submit)]
+    copy.click(None, output, None, js="text => window.AttentionExplorer.copy(text)", queue=False, api_visibility="private")
     stop.click(None, None, None, cancels=running, queue=False, api_visibility="private")
     return TranslateTab(inputs)
 
@@ -71,7 +73,7 @@ def _settings() -> list[gr.components.Component]:
     """The folded decoding controls, in the order of SETTINGS."""
     with gr.Row(elem_id="settings"):
         method = gr.Radio(
-            [("greedy", "greedy"), ("beam", "beam"), ("sample", "sample")], value="greedy", label="Decoding", elem_id="method"
+            [("greedy", "greedy"), ("beam", "beam"), ("sample", "sample")], value="greedy", label="Decoding", elem_id="method", elem_classes="segments"
         )
         beam = gr.Slider(1, 12, 4, step=1, label="Beams", elem_classes="for-beam")
         penalty = gr.Slider(0, 2, 0.6, step=0.1, label="Length penalty", elem_classes="for-beam")

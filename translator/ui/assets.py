@@ -1,0 +1,75 @@
+"""`python -m translator.ui.assets`: make the stored example traces anew from the checkpoints (`make assets`)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from translator.errors import TranslatorError
+from translator.ui import frontend
+from translator.ui.payload import trace_payload
+from translator.ui.session import DIRECTIONS, trace_health
+
+if TYPE_CHECKING:
+    from translator.pipeline import Translator
+
+Load = Callable[[str], "Translator"]
+
+
+def make_examples(load: Load, directions: tuple[str, ...] = DIRECTIONS, folder: Path = frontend.EXAMPLES) -> list[Path]:
+    """Translate every example sentence, greedily, and write what the page opens with.
+
+    The same checkpoint gives the same files: the time that decoding took is not written.
+
+    Args:
+        load: gives the model of a direction.
+    Returns:
+        the files that were written, one an example.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for direction in directions:
+        model = load(direction)
+        for example in (each for each in frontend.examples() if each["direction"] == direction):
+            trace = model.translate(example["text"], method="greedy")
+            payload = {**trace_payload(trace, trace_health(model, trace)), "seconds": None}
+            path = folder / f"{example['id']}.json"
+            path.write_text(json.dumps(payload, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+            written.append(path)
+    return written
+
+
+def stale_examples(digest: Callable[[str], str], folder: Path = frontend.EXAMPLES) -> list[str]:
+    """The examples that are missing, or were made by other weights than those that are there now.
+
+    Args:
+        digest: gives the SHA-256 of a direction's weight file.
+    """
+    stale = []
+    for example in frontend.examples():
+        stored = frontend.stored_example(example["id"], folder)
+        if stored is None or stored["checkpoint"]["sha256"] != digest(example["direction"]):
+            stale.append(example["id"])
+    return stale
+
+
+def main() -> int:
+    """Make the examples of every direction whose checkpoint is there; say what was made."""
+    from translator.pipeline import load
+
+    failed = 0
+    for direction in DIRECTIONS:
+        try:
+            for path in make_examples(load, (direction,)):
+                print(path)
+        except TranslatorError as error:
+            print(f"{direction}: {error}", file=sys.stderr)
+            failed = 2
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
