@@ -18,6 +18,7 @@ Activation = Literal["relu", "gelu", "silu", "none"]
 NormVariant = Literal["standard", "unbiased"]
 Embeddings = Literal["separate", "tied", "shared"]
 Method = Literal["greedy", "beam", "sample"]
+Level = Literal["subword", "word", "char", "sentencepiece", "treebank", "bare"]
 LengthPenalty = Literal["wu", "power"]
 Schedule = Literal["noam", "inverse_sqrt", "cosine", "trapezoid"]
 Precision = Literal["fp32", "bf16", "auto"]
@@ -67,16 +68,19 @@ class ModelConfig:
     """The shape and the habits of one encoder-decoder Transformer.
 
     Defaults follow Vaswani et al. 2017 with pre-norm. Sizes are counts, `dropout` is a probability.
-    `d_head` None means d_model / heads. `embeddings`: "separate" (source, target and output),
+    `d_head` None means d_model / heads, `decoder_d_ff` None the encoder's. `embeddings`: "separate" (source, target and output),
     "tied" (target and output are one), "shared" (all three are one).
     `padded_length`: every source is padded to it and the padding is attended to (one source
     document was trained so); None masks padding, as everybody else does.
+    `banned_ids` are never chosen by a search (None: padding and the start token); no attention reads
+    a source token of `masked_ids` (one source document masks unknown words as if they were padding).
     """
 
     src_vocab: int
     tgt_vocab: int
     d_model: int = 256
     d_ff: int = 1024
+    decoder_d_ff: int | None = None
     encoder_layers: int = 6
     decoder_layers: int = 6
     encoder_heads: int = 8
@@ -102,6 +106,8 @@ class ModelConfig:
     attention_dropout: float = 0.0
     xavier: bool = True
     padded_length: int | None = None
+    banned_ids: tuple[int, ...] | None = None
+    masked_ids: tuple[int, ...] = ()
     pad_id: int = 0
     start_id: int = 1
     eos_id: int = 2
@@ -121,6 +127,8 @@ class ModelConfig:
                 _require(self.d_model % heads == 0, name, heads, f"a divisor of d_model {self.d_model}, or set d_head")
         else:
             _whole("d_head", self.d_head, 1, 8192)
+        if self.decoder_d_ff is not None:
+            _whole("decoder_d_ff", self.decoder_d_ff, 1, 65536)
         if self.padded_length is not None:
             _whole("padded_length", self.padded_length, 1, self.max_positions)
         for name in ("dropout", "attention_dropout"):
@@ -134,8 +142,21 @@ class ModelConfig:
             ("embeddings", Embeddings),
         ):
             _choice(name, getattr(self, name), literal)
+        self._check_id_sets()
         same = self.embeddings != "shared" or self.src_vocab == self.tgt_vocab
         _require(same, "embeddings", self.embeddings, "tied or separate when the vocabularies differ in size")
+
+    def _check_id_sets(self) -> None:
+        for name, size in (("banned_ids", self.tgt_vocab), ("masked_ids", self.src_vocab)):
+            ids = getattr(self, name)
+            if ids is None and name == "banned_ids":
+                continue
+            _require(isinstance(ids, (list, tuple)), name, ids, "a list of token ids")
+            for id_ in ids:
+                _whole(name, id_, 0, size - 1)
+            object.__setattr__(self, name, tuple(ids))  # JSON gives lists
+        banned = self.banned_ids or ()
+        _require(self.eos_id not in banned, "banned_ids", banned, f"without the end-of-sentence token {self.eos_id}")
 
     def head_size(self, heads: int) -> int:
         """The width of one head's query, key and value."""
@@ -149,7 +170,9 @@ class DecodeConfig:
     `max_length` counts produced tokens, EOS included; None lets the source's length decide
     (twice its tokens plus 16, at most 160). `length_penalty` is alpha of Wu et al. 2016 ("wu"),
     or the exponent of the length that divides the score ("power", as in `transformers`);
-    `early_stopping` ends a beam search as soon as `beam` hypotheses have ended.
+    `early_stopping` True ends a beam search as soon as `beam` hypotheses have ended, False when none that
+    lives could enter them at its present length, "never" when none could at any length.
+    `force_eos` ends what reaches `max_length` with EOS, which then counts 0 in the score.
     `top_k` 0 and `top_p` 1 switch these filters off. `candidates` is how many
     alternatives a Step carries.
     """
@@ -158,7 +181,8 @@ class DecodeConfig:
     beam: int = 4
     length_penalty: float = 0.6
     penalty_kind: LengthPenalty = "wu"
-    early_stopping: bool = False
+    early_stopping: bool | Literal["never"] = False
+    force_eos: bool = False
     temperature: float = 1.0
     top_k: int = 0
     top_p: float = 1.0
@@ -171,6 +195,9 @@ class DecodeConfig:
         _choice("penalty_kind", self.penalty_kind, LengthPenalty)
         _whole("beam", self.beam, 1, 64)
         _real("length_penalty", self.length_penalty, -5.0, 5.0)
+        stops = isinstance(self.early_stopping, bool) or self.early_stopping == "never"
+        _require(stops, "early_stopping", self.early_stopping, "true, false or 'never'")
+        _require(isinstance(self.force_eos, bool), "force_eos", self.force_eos, "true or false")
         _real("temperature", self.temperature, 0.01, 10.0)
         _whole("top_k", self.top_k, 0, 1_000_000)
         _real("top_p", self.top_p, 0.001, 1.0)
@@ -184,20 +211,23 @@ class DecodeConfig:
 class TextConfig:
     """How one side's text becomes tokens.
 
-    `language` is an ISO 639-1 code. `level`: "subword" (BPE with byte fallback), "word" or "char".
+    `language` is an ISO 639-1 code. `level`: "subword" (BPE with byte fallback), "word", "char", or how
+    imported checkpoints do it: "sentencepiece" (OPUS-MT), "treebank" (Penn Treebank words between start and
+    end token), "bare" (words without punctuation, unknown ones left out).
     `normalise`: "corpus" (what the training corpora had) or "none". `prefix_space` marks the first
     word like a word after a space, so that both share one piece. `lowercase` as two source documents do.
     """
 
     language: str
-    level: Literal["subword", "word", "char"] = "subword"
+    level: Level = "subword"
     normalise: Literal["corpus", "none"] = "corpus"
     prefix_space: bool = True
     lowercase: bool = False
 
     def __post_init__(self) -> None:
-        _require(isinstance(self.language, str) and 2 <= len(self.language) <= 16, "language", self.language, "a code such as 'de'")
-        _choice("level", self.level, Literal["subword", "word", "char"])
+        named = isinstance(self.language, str) and 2 <= len(self.language) <= 16
+        _require(named, "language", self.language, "a code such as 'de'")
+        _choice("level", self.level, Level)
         _choice("normalise", self.normalise, Literal["corpus", "none"])
 
 

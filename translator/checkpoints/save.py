@@ -75,6 +75,34 @@ def save_bundle(
     return folder
 
 
+def amend(folder: str | Path, files: Mapping[str, bytes]) -> Path:
+    """Replace or add `files` (a card, a profile, a log) of a stored checkpoint; the rest and its manifest follow.
+
+    Raises:
+        InputError: a file is none of these; weights and vocabularies are made by `save_bundle` alone.
+        TranslatorError: the disk is full or the like (the checkpoint is untouched).
+    """
+    folder = Path(folder).absolute()
+    for name in files:
+        if name not in (CARD, *OPTIONAL):
+            raise InputError(f"{name!r} cannot be amended; these can: {', '.join((CARD, *OPTIONAL))}")
+    try:
+        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".new", dir=folder.parent))
+        try:
+            for path in folder.iterdir():
+                shutil.copy2(path, fresh / path.name)
+            for name, content in files.items():
+                write_through(fresh / name, content)
+            seal(fresh)
+            fresh.chmod(0o755)
+            _swap(fresh, folder)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    except OSError as error:
+        raise TranslatorError(f"{folder} could not be amended ({error}); it is as it was") from error
+    return folder
+
+
 def _check(model: Transformer, src: Tokenizer, tgt: Tokenizer, dtype: str, extra: Mapping[str, bytes]) -> None:
     if dtype not in DTYPES:
         raise InputError(f"dtype is {dtype!r}; it must be one of {', '.join(DTYPES)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import Any
 
 import torch
 
-from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, OPTIONAL, REQUIRED, SRC, TGT, WEIGHTS, Bundle
+from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, SRC, TGT, WEIGHTS, Bundle
+from translator.checkpoints.hub import download
 from translator.checkpoints.manifest import MANIFEST, inside, read_json, verify
+from translator.checkpoints.marian import is_marian, load_marian
 from translator.checkpoints.save import former, vocabulary_mismatch
 from translator.checkpoints.weights import DTYPES, check_header_size, unpack
 from translator.config import DecodeConfig, ModelConfig, TextConfig, from_dict
@@ -22,7 +23,6 @@ from translator.trace import CheckpointId
 KEYS = ("format", "name", "languages", "dtype", "model", "text", "decode")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def checkpoints_folder() -> Path:
@@ -32,7 +32,7 @@ def checkpoints_folder() -> Path:
 
 
 def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None = None) -> Bundle:
-    """Load a checkpoint after verifying every file of it.
+    """Load a checkpoint after verifying every file of it; a Marian folder (OPUS-MT), too, but for the manifest.
 
     Args:
         name: a name in the checkpoints folder ("de-en"), a folder, or a hub id ("owner/name").
@@ -47,7 +47,7 @@ def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None 
     if folder is None:
         if not _HUB_ID.fullmatch(str(name)):
             raise CheckpointError(f"there is no checkpoint {str(name)!r}; {_known()}")
-        folder = _download(str(name), revision or "main")
+        folder = download(str(name), revision or "main")
         return _read(folder, root=folder.parents[1], device=place, name=f"{name}@{folder.name[:12]}")
     if revision is not None:
         raise InputError(f"revision is {revision!r}, but {folder} is a folder; revisions are for hub ids (owner/name)")
@@ -87,32 +87,10 @@ def _known() -> str:
     return f"{found}; a folder or a hub id (owner/name) will do as well"
 
 
-def _download(repository: str, revision: str) -> Path:
-    """The folder of a hub checkpoint, named by its commit; a pinned one that the cache holds needs no network."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    wanted = [*REQUIRED, *OPTIONAL, MANIFEST]
-    try:
-        if _COMMIT.fullmatch(revision):
-            with contextlib.suppress(LocalEntryNotFoundError):
-                cached = snapshot_download(repository, revision=revision, allow_patterns=wanted, local_files_only=True)
-                if all((Path(cached) / name).is_file() for name in (*REQUIRED, MANIFEST)):
-                    return Path(cached)
-        folder = Path(snapshot_download(repository, revision=revision, allow_patterns=wanted))
-    except LocalEntryNotFoundError as error:
-        raise CheckpointError(
-            f"{repository} is not in the cache and the hub cannot be reached; go online once, or give a folder"
-        ) from error
-    except (HfHubHTTPError, HFValidationError, OSError, ValueError) as error:
-        raise CheckpointError(f"{repository} at revision {revision!r} cannot be fetched: {error}") from error
-    if _COMMIT.fullmatch(revision) and folder.name != revision:
-        raise CheckpointError(f"the hub gave commit {folder.name} of {repository}, but {revision} was asked for")
-    return folder
-
-
 def _read(folder: Path, *, root: Path, device: torch.device, name: str | None = None) -> Bundle:
     """Verify and load `folder`; `name` overrules the name it gives itself."""
+    if is_marian(folder):
+        return load_marian(folder, root=root, device=device, name=name)
     weights = inside(folder, WEIGHTS, root)
     check_header_size(weights)  # before a byte of it is hashed
     digests = verify(folder, root)

@@ -72,10 +72,13 @@ def _padded(model: Transformer, sources: Sequence[Sequence[int]]) -> tuple[Tenso
         [[*source, *[model.config.pad_id] * (longest - len(source))] for source in sources],
         device=model.output.weight.device,
     )
-    if all(len(source) == longest for source in sources):
+    if all(len(source) == longest for source in sources) and not model.config.masked_ids:
         return ids, None
     lengths = torch.tensor([len(source) for source in sources], device=ids.device)
-    return ids, torch.arange(longest, device=ids.device) < lengths[:, None]
+    keep = torch.arange(longest, device=ids.device) < lengths[:, None]
+    if model.config.masked_ids:
+        keep &= ~torch.isin(ids, torch.tensor(model.config.masked_ids, device=ids.device))
+    return ids, keep
 
 
 def _greedy(
@@ -83,7 +86,7 @@ def _greedy(
 ) -> list[tuple[int, ...]]:
     """The most probable token of every sentence at every step."""
     eos = model.config.eos_id
-    banned = torch.tensor(banned_ids(model.config), device=model.output.weight.device)
+    banned = torch.tensor(banned_ids(model.config), dtype=torch.long, device=model.output.weight.device)
     found: list[list[int]] = [[] for _ in limits]
     rows, ids = list(range(len(limits))), [model.config.start_id] * len(limits)
     while rows:
@@ -91,7 +94,8 @@ def _greedy(
         ids = logits.argmax(-1).tolist()
         for n, token in zip(rows, ids, strict=True):
             if not _ended(found[n], eos, limits[n]):
-                found[n].append(token)
+                forced = config.force_eos and len(found[n]) == limits[n] - 1
+                found[n].append(eos if forced else token)
         stay = [row for row, n in enumerate(rows) if not _ended(found[n], eos, limits[n])]
         if not stay or len(rows) - len(stay) >= LEAVE * len(rows):
             rows, ids = [rows[row] for row in stay], [ids[row] for row in stay]

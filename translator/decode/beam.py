@@ -15,7 +15,7 @@ from torch import Tensor
 
 from translator.config import DecodeConfig
 from translator.decode.steps import Hypothesis, Stop, advance, banned_ids
-from translator.model import Cache, Transformer
+from translator.model import Cache, Gates, Transformer
 from translator.trace import Beam
 
 
@@ -43,6 +43,11 @@ class BeamSearch:
         self.done = False
         self._places = [0]  # of each live hypothesis among `beams`, where ended ones stand too
 
+    @property
+    def forced(self) -> bool:
+        """Whether the next token is the last that the limit allows, and has to be EOS."""
+        return self.config.force_eos and len(self.live[0].ids) == self.max_length - 1
+
     def normalised(self, hypothesis: Hypothesis) -> float:
         """The score after the length penalty, by which hypotheses are ranked."""
         return hypothesis.score / penalty(len(hypothesis.ids), self.config)
@@ -69,7 +74,7 @@ class BeamSearch:
             if ended or full:
                 if rank >= self.config.beam:
                     continue  # an end must be among the best, or bad short ends would fill the list
-                self.ended.append(replace(hypothesis, truncated=not ended))
+                self.ended.append(replace(hypothesis, truncated=not ended or self.forced))
             elif len(live) < self.config.beam:
                 live.append(hypothesis)
                 parents.append(parent)
@@ -89,11 +94,20 @@ class BeamSearch:
             return True
         if len(self.ended) < self.config.beam:
             return False
-        return self.config.early_stopping or self.normalised(self.live[0]) <= self.normalised(self.ended[-1])
+        if self.config.early_stopping is True:
+            return True
+        longest = self.config.early_stopping == "never" and self.config.length_penalty > 0
+        length = self.max_length if longest else len(self.live[0].ids)
+        return self.live[0].score / penalty(length, self.config) <= self.normalised(self.ended[-1])
 
 
 def run(
-    model: Transformer, cache: Cache, searches: Sequence[BeamSearch], last_ids: Sequence[int], stop: Stop | None
+    model: Transformer,
+    cache: Cache,
+    searches: Sequence[BeamSearch],
+    last_ids: Sequence[int],
+    stop: Stop | None,
+    gates: Gates | None = None,
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Drive `searches`, one for each source of `cache` (with one row each), until all are done.
 
@@ -102,7 +116,7 @@ def run(
     """
     active, ids = list(searches), list(last_ids)
     while active:
-        stepped = advance(model, ids, cache, stop)
+        stepped = advance(model, ids, cache, stop, gates)
         log_probs = stepped.logits.float().log_softmax(-1)
         for search, candidates in zip(active, _candidates(model, log_probs, active, cache.rows), strict=True):
             search.grow(candidates)
@@ -132,10 +146,14 @@ def _candidates(
     """
     vocab = log_probs.shape[-1]
     scores = [[h.score for h in s.live] + [-math.inf] * (rows - len(s.live)) for s in searches]
-    totals = log_probs.index_fill(-1, torch.tensor(banned_ids(model.config), device=log_probs.device), -math.inf)
-    totals = totals.unflatten(0, (len(searches), rows)) + torch.tensor(scores, device=log_probs.device)[..., None]
+    banned = torch.tensor(banned_ids(model.config), dtype=torch.long, device=log_probs.device)
+    counted = log_probs.index_fill(-1, banned, -math.inf).unflatten(0, (len(searches), rows))
+    for search, of_search in zip(searches, counted, strict=True):
+        if search.forced:  # a copy is written to: `index_fill` made one
+            of_search.fill_(-math.inf)[:, search.eos_id] = 0.0
+    totals = counted + torch.tensor(scores, device=log_probs.device)[..., None]
     best = totals.flatten(1).topk(min(2 * searches[0].config.beam, rows * vocab))
-    chosen = log_probs.view(len(searches), -1).gather(1, best.indices)
+    chosen = counted.flatten(1).gather(1, best.indices)
     columns = zip(best.values.tolist(), best.indices.tolist(), chosen.tolist(), strict=True)
     return [
         [(i // vocab, i % vocab, p) for total, i, p in zip(*column, strict=True) if total > -math.inf]

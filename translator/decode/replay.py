@@ -39,6 +39,15 @@ def source_tensor(model: Transformer, src_ids: Sequence[int]) -> Tensor:
     return torch.tensor([[*src_ids, *[config.pad_id] * padding]], device=model.output.weight.device)
 
 
+def source_keep(model: Transformer, src_ids: Sequence[int]) -> Tensor | None:
+    """Which source tokens attention may read, [1, S]; None for all, as with nearly every model."""
+    config = model.config
+    if not config.masked_ids or config.padded_length is not None:
+        return None
+    keep = [id_ not in config.masked_ids for id_ in src_ids]
+    return None if all(keep) else torch.tensor([keep], device=model.output.weight.device)
+
+
 @torch.inference_mode()
 def encode(model: Transformer, src_ids: Sequence[int], gates: Gates | None = None) -> Encoded:
     """Run the encoder over one source (EOS included), with every weight.
@@ -46,7 +55,7 @@ def encode(model: Transformer, src_ids: Sequence[int], gates: Gates | None = Non
     Raises:
         InputError: the source is empty, too long, or holds an unknown id.
     """
-    return model.encode(source_tensor(model, src_ids), None, gates)
+    return model.encode(source_tensor(model, src_ids), source_keep(model, src_ids), gates)
 
 
 @torch.inference_mode()
@@ -72,7 +81,7 @@ def replay(
     encoded = encoded or encode(model, src_ids, gates)
     produced = torch.tensor(tgt_ids, device=encoded.memory.device)
     reads = torch.cat([produced.new_tensor([model.config.start_id]), produced[:-1]])
-    decoded = model.decode(reads[None], encoded.memory, None, gates)
+    decoded = model.decode(reads[None], encoded.memory, source_keep(model, src_ids), gates)
     log_probs = decoded.logits[0].float().log_softmax(-1)
     best = log_probs.topk(min(candidates, log_probs.shape[-1]))
     return Replay(

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from translator.config import DecodeConfig
 from translator.decode.beam import BeamSearch, penalty, run
-from translator.decode.replay import encode
+from translator.decode.replay import encode, source_keep
 from translator.decode.steps import Hypothesis, IdStep, Stop, advance, banned_ids, check_target
-from translator.model import Cache, Encoded, Transformer
+from translator.model import Cache, Encoded, Gates, Transformer
 from translator.trace import Beam
 
 Steps = Generator[IdStep, None, Hypothesis]
@@ -28,6 +28,7 @@ def search(
     prefix: Sequence[int] = (),
     stop: Stop | None = None,
     encoded: Encoded | None = None,
+    gates: Gates | None = None,
 ) -> Steps:
     """Decode one source (EOS included); yields an `IdStep` a token, returns the winning `Hypothesis`.
 
@@ -38,33 +39,44 @@ def search(
         max_length: produced tokens at most, EOS included.
         prefix: ids that the target must begin with.
         stop: asked before every step.
-        encoded: `encode(model, src_ids)`, where the caller has it already.
+        encoded: `encode(model, src_ids, gates)`, where the caller has it already.
+        gates: a factor for each head, [L, H].
     Raises:
         InputError: source, prefix or length do not fit the model.
         CancelledError: `stop` said so.
     """
     check_target(model.config, prefix, max_length)
-    encoded = encoded or encode(model, src_ids)
-    cache = model.start(encoded.memory, None, max_length=max_length)
-    forced = yield from _force(model, cache, config, prefix, stop)
+    encoded = encoded or encode(model, src_ids, gates)
+    cache = model.start(encoded.memory, source_keep(model, src_ids), max_length=max_length)
+    forced = yield from _force(model, cache, config, prefix, stop, gates)
     if forced.ids and (forced.ids[-1] == model.config.eos_id or len(forced.ids) == max_length):
         return _close(forced, model.config.eos_id)
     if config.method == "beam" and config.beam > 1:
-        return (yield from _beam(model, cache, config, forced, max_length, stop))
+        return (yield from _beam(model, cache, config, forced, max_length, stop, gates))
     choose = _sampler(config) if config.method == "sample" else _best
-    return (yield from _one_by_one(model, cache, choose, forced, max_length, stop))
+    ended = yield from _one_by_one(model, cache, choose, forced, max_length - config.force_eos, stop, gates)
+    if len(ended.ids) == max_length - 1 and ended.truncated and config.force_eos:
+        return (yield from _end(model, cache, ended, stop, gates))
+    return ended
 
 
 def _close(hypothesis: Hypothesis, eos_id: int) -> Hypothesis:
     """Say whether the end was reached."""
-    return Hypothesis(hypothesis.ids, hypothesis.log_probs, hypothesis.score, hypothesis.ids[-1] != eos_id)
+    return Hypothesis(hypothesis.ids, hypothesis.log_probs, hypothesis.score, hypothesis.ids[-1:] != (eos_id,))
 
 
-def _force(model: Transformer, cache: Cache, config: DecodeConfig, prefix: Sequence[int], stop: Stop | None) -> Steps:
+def _force(
+    model: Transformer,
+    cache: Cache,
+    config: DecodeConfig,
+    prefix: Sequence[int],
+    stop: Stop | None,
+    gates: Gates | None,
+) -> Steps:
     """Produce the prefix, whatever the model thinks of it."""
     hypothesis, last = Hypothesis(), model.config.start_id
     for token in prefix:
-        stepped = advance(model, [last], cache, stop)
+        stepped = advance(model, [last], cache, stop, gates)
         log_probs = stepped.logits[0].float().log_softmax(-1)
         hypothesis, last = hypothesis.extend(token, float(log_probs[token])), token
         beams: tuple[Beam, ...] = ()
@@ -82,17 +94,29 @@ def _one_by_one(
     hypothesis: Hypothesis,
     max_length: int,
     stop: Stop | None,
+    gates: Gates | None,
 ) -> Steps:
     """Greedy search or sampling: one hypothesis, each token chosen from its own distribution."""
     last = hypothesis.ids[-1] if hypothesis.ids else model.config.start_id
-    banned = torch.tensor(banned_ids(model.config), device=model.output.weight.device)
-    while last != model.config.eos_id and len(hypothesis.ids) < max_length:
-        stepped = advance(model, [last], cache, stop)
+    banned = torch.tensor(banned_ids(model.config), dtype=torch.long, device=model.output.weight.device)
+    while hypothesis.ids[-1:] != (model.config.eos_id,) and len(hypothesis.ids) < max_length:
+        stepped = advance(model, [last], cache, stop, gates)
         log_probs = stepped.logits[0].float().log_softmax(-1)
         last = choose(log_probs.index_fill(0, banned, -math.inf))
         hypothesis = hypothesis.extend(last, float(log_probs[last]))
         yield IdStep(hypothesis.ids, log_probs, stepped.cross[0])
     return _close(hypothesis, model.config.eos_id)
+
+
+def _end(
+    model: Transformer, cache: Cache, hypothesis: Hypothesis, stop: Stop | None, gates: Gates | None
+) -> Steps:
+    """Produce EOS at the length limit, whatever the model thinks of it."""
+    last = hypothesis.ids[-1] if hypothesis.ids else model.config.start_id
+    stepped = advance(model, [last], cache, stop, gates)
+    ended = hypothesis.extend(model.config.eos_id, 0.0)
+    yield IdStep(ended.ids, stepped.logits[0].float().log_softmax(-1), stepped.cross[0])
+    return Hypothesis(ended.ids, ended.log_probs, ended.score, truncated=True)
 
 
 def _best(log_probs: Tensor) -> int:
@@ -115,11 +139,17 @@ def _sampler(config: DecodeConfig) -> Callable[[Tensor], int]:
 
 
 def _beam(
-    model: Transformer, cache: Cache, config: DecodeConfig, prefix: Hypothesis, max_length: int, stop: Stop | None
+    model: Transformer,
+    cache: Cache,
+    config: DecodeConfig,
+    prefix: Hypothesis,
+    max_length: int,
+    stop: Stop | None,
+    gates: Gates | None,
 ) -> Steps:
     """Beam search over one source; each step shows what leads at that moment."""
     beams = BeamSearch(config, model.config.eos_id, max_length, prefix)
     last = prefix.ids[-1] if prefix.ids else model.config.start_id
-    for log_probs, cross in run(model, cache, [beams], [last], stop):
+    for log_probs, cross in run(model, cache, [beams], [last], stop, gates):
         yield IdStep(beams.beams[0].ids, log_probs[beams.leader], cross[beams.leader], beams.beams)
     return beams.best()

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from translator.config import ModelConfig
 from translator.errors import CancelledError, InputError
-from translator.model import Cache, Stepped, Transformer
+from translator.model import Cache, Gates, Stepped, Transformer
 from translator.trace import Beam
 
 Stop = Callable[[], bool]
@@ -96,7 +96,9 @@ def entropy(log_probs: Tensor) -> Tensor:
     return torch.special.entr(log_probs.exp()).sum(-1)
 
 
-def advance(model: Transformer, ids: Sequence[int], cache: Cache, stop: Stop | None) -> Stepped:
+def advance(
+    model: Transformer, ids: Sequence[int], cache: Cache, stop: Stop | None, gates: Gates | None = None
+) -> Stepped:
     """One cached step over `ids`, one for each row of the cache.
 
     Raises:
@@ -104,11 +106,13 @@ def advance(model: Transformer, ids: Sequence[int], cache: Cache, stop: Stop | N
     """
     if stop is not None and stop():
         raise CancelledError("decoding was stopped")
-    return model.step(torch.tensor(ids, device=model.output.weight.device), cache)
+    return model.step(torch.tensor(ids, device=model.output.weight.device), cache, gates)
 
 
 def banned_ids(config: ModelConfig) -> list[int]:
-    """What a search must not choose: padding and the start token."""
+    """What a search must not choose: what the config names, or else padding and the start token."""
+    if config.banned_ids is not None:
+        return sorted(config.banned_ids)
     return sorted({config.pad_id, config.start_id} - {config.eos_id})
 
 

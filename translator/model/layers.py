@@ -45,10 +45,11 @@ def layer_norm(config: ModelConfig) -> nn.Module:
 class FeedForward(nn.Module):
     """Two linear layers with an activation between (section 3.3); [.., D] to [.., D]."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, d_ff: int | None = None) -> None:
         super().__init__()
-        self.up = nn.Linear(config.d_model, config.d_ff, bias=config.ff_bias)
-        self.down = nn.Linear(config.d_ff, config.d_model, bias=config.ff_bias)
+        d_ff = d_ff or config.d_ff
+        self.up = nn.Linear(config.d_model, d_ff, bias=config.ff_bias)
+        self.down = nn.Linear(d_ff, config.d_model, bias=config.ff_bias)
         self.activation = ACTIVATIONS[config.activation]
 
     def forward(self, x: Tensor) -> Tensor:
@@ -120,7 +121,7 @@ class DecoderLayer(nn.Module):
         self.attention_residual = Residual(config)
         self.cross = attention(config, config.decoder_heads)
         self.cross_residual = Residual(config)
-        self.feed_forward = FeedForward(config)
+        self.feed_forward = FeedForward(config, config.decoder_d_ff)
         self.feed_forward_residual = Residual(config)
 
     def forward(

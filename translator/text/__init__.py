@@ -1,17 +1,24 @@
 """Text to tokens and back: normalisation with offsets, words, subwords, vocabularies."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from translator.config import TextConfig
 from translator.text import tokenizer as _tokenizer
+from translator.text.legacy import LegacyTokenizer
 from translator.text.normalise import Normalised, is_blank, normalise, normalise_text
 from translator.text.segment import words
+from translator.text.sentencepiece import SentencePieceTokenizer
 from translator.text.subword import SubwordTokenizer, pretokens
 from translator.text.tokenizer import Encoding, Tokenizer
 from translator.text.vocabulary import VocabularyTokenizer
 
 __all__ = [
     "Encoding",
+    "LegacyTokenizer",
     "Normalised",
+    "SentencePieceTokenizer",
     "SubwordTokenizer",
     "Tokenizer",
     "VocabularyTokenizer",
@@ -24,7 +31,17 @@ __all__ = [
 ]
 
 
-def load_tokenizer(path: str | Path) -> SubwordTokenizer | VocabularyTokenizer:
+_KINDS: dict[str, Callable[[Path, TextConfig, dict[str, Any]], Tokenizer]] = {
+    "subword": SubwordTokenizer.restore,
+    "word": VocabularyTokenizer.restore,
+    "char": VocabularyTokenizer.restore,
+    "sentencepiece": SentencePieceTokenizer.restore,
+    "treebank": LegacyTokenizer.restore,
+    "bare": LegacyTokenizer.restore,
+}
+
+
+def load_tokenizer(path: str | Path) -> Tokenizer:
     """Read a tokenizer of any level from the file that its `save` wrote.
 
     Raises:
@@ -32,5 +49,4 @@ def load_tokenizer(path: str | Path) -> SubwordTokenizer | VocabularyTokenizer:
     """
     path = Path(path)
     config, data = _tokenizer.read(path)
-    kind = SubwordTokenizer if config.level == "subword" else VocabularyTokenizer
-    return kind.restore(path, config, data)
+    return _KINDS[config.level](path, config, data)

@@ -17,6 +17,8 @@ SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
 PAD, START, EOS, UNK = range(4)
 FORMAT_VERSION = 1
 MAX_BYTES = 64 * 2**20
+# What the file of a level has beside its pieces.
+_MORE = {"subword": ("merges",), "sentencepiece": ("model",), "treebank": ("source",), "bare": ("source",)}
 
 
 @dataclass(frozen=True)
@@ -103,10 +105,12 @@ def read(path: Path) -> tuple[TextConfig, dict[str, Any]]:
     if data.get("version") != FORMAT_VERSION:
         raise CheckpointError(f"{path}: version is {data.get('version')!r}, this package reads {FORMAT_VERSION}")
     config = _config(path, data.get("config"))
-    wanted = {"version", "config", "pieces"} | ({"merges"} if config.level == "subword" else set())
+    wanted: set[str] = {"version", "config", "pieces", *_MORE.get(config.level, ())}
     if set(data) != wanted:
         raise CheckpointError(f"{path}: it has {', '.join(sorted(data))}; want {', '.join(sorted(wanted))}")
     _check_pieces(path, data["pieces"])
+    if config.level != "sentencepiece":  # whose special tokens lie where its makers put them
+        check_fixed(path, data["pieces"], SPECIALS)
     return config, data
 
 
@@ -154,4 +158,3 @@ def _check_pieces(path: Path, pieces: Any) -> None:
         if piece in seen:
             raise CheckpointError(f"{path}: piece {id}, {piece!r}, stands twice")
         seen.add(piece)
-    check_fixed(path, pieces, SPECIALS)

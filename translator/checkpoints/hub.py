@@ -1,0 +1,60 @@
+"""Checkpoints on the Hugging Face hub: fetched into its cache, pinned by the commit."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+
+from translator.checkpoints import marian
+from translator.checkpoints.bundle import OPTIONAL, REQUIRED
+from translator.checkpoints.manifest import MANIFEST
+from translator.errors import CheckpointError
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_WANTED = sorted({*REQUIRED, *OPTIONAL, MANIFEST, *marian.SIDE_FILES, marian.SAFE_WEIGHTS})
+
+
+def download(repository: str, revision: str) -> Path:
+    """The folder of a hub checkpoint, named by its commit; a pinned one that the cache holds needs no network.
+
+    Of a Marian checkpoint the pickle is fetched only where there are no safetensors.
+
+    Raises:
+        CheckpointError: the hub cannot be reached, has no such checkpoint, or gave another commit.
+    """
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        if _COMMIT.fullmatch(revision):
+            with contextlib.suppress(LocalEntryNotFoundError):
+                cached = _fetch(repository, revision, _WANTED, offline=True)
+                if _whole(cached):
+                    return cached
+        folder = _fetch(repository, revision, _WANTED)
+        if marian.is_marian(folder) and not (folder / marian.SAFE_WEIGHTS).is_file():
+            folder = _fetch(repository, folder.name, [*_WANTED, marian.PICKLED_WEIGHTS])
+    except LocalEntryNotFoundError as error:
+        raise CheckpointError(
+            f"{repository} is not in the cache and the hub cannot be reached; go online once, or give a folder"
+        ) from error
+    except (HfHubHTTPError, HFValidationError, OSError, ValueError) as error:
+        raise CheckpointError(f"{repository} at revision {revision!r} cannot be fetched: {error}") from error
+    if _COMMIT.fullmatch(revision) and folder.name != revision:
+        raise CheckpointError(f"the hub gave commit {folder.name} of {repository}, but {revision} was asked for")
+    return folder
+
+
+def _fetch(repository: str, revision: str, files: list[str], *, offline: bool = False) -> Path:
+    from huggingface_hub import snapshot_download
+
+    return Path(
+        snapshot_download(repository, revision=revision, allow_patterns=files, local_files_only=offline)  # nosec B615
+    )
+
+
+def _whole(folder: Path) -> bool:
+    """Whether the cache holds all that loading asks for."""
+    native = all((folder / name).is_file() for name in (*REQUIRED, MANIFEST))
+    weights = any((folder / name).is_file() for name in (marian.SAFE_WEIGHTS, marian.PICKLED_WEIGHTS))
+    return native or (weights and all((folder / name).is_file() for name in marian.NEEDED))
