@@ -1,0 +1,36 @@
+"""`python -m benchmarks`: every comparison of this package with its peers, side by side, one table and one JSON file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    """Measure, print the table, write the JSON."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="thread counts to measure at (1 2)")
+    parser.add_argument("--runs", type=int, default=7, help="alternating runs of each contestant (7)")
+    parser.add_argument("--parts", nargs="+", default=["decoding", "training"], choices=["decoding", "training"])
+    parser.add_argument("--out", type=Path, default=Path("runs/benchmarks.json"), help="the JSON file")
+    args = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = str(max(args.threads))
+    import torch
+
+    from benchmarks import decoding, report, training
+
+    parts = {"decoding": decoding.rows, "training": training.rows}
+    rows = []
+    for threads in args.threads:
+        torch.set_num_threads(threads)
+        for part in args.parts:
+            print(f"measuring {part} at {threads} thread(s)", file=sys.stderr)
+            rows += parts[part](threads, args.runs)
+    print(report.table(rows))
+    report.write(rows, args.out)
+
+
+if __name__ == "__main__":
+    main()

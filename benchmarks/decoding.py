@@ -1,0 +1,203 @@
+"""Rows 1-9: decoding with every map, beside `transformers`, CTranslate2, a loop without a cache, and the memory's speed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from benchmarks.models import MARIAN, SHIPPED, Contestants, make
+from benchmarks.report import Row, compare
+from benchmarks.timing import Times, Watch, alternate
+from translator.config import DecodeConfig
+from translator.decode import encode, replay, search, search_batch
+from translator.decode.steps import finish
+from translator.model import Transformer
+
+SOURCE, TARGET = 20, 30
+Run = Callable[[], object]
+
+
+def source(model: Transformer, tokens: int = SOURCE, seed: int = 0) -> list[int]:
+    """Random ids, EOS last."""
+    drawn = torch.randint(3, model.config.src_vocab - 1, (tokens - 1,), generator=torch.Generator().manual_seed(seed))
+    return [*drawn.tolist(), model.config.eos_id]
+
+
+def trace(model: Transformer, ids: list[int], length: int = TARGET, *, maps: bool = True, **settings: Any) -> Run:
+    """Ours: search, then one replay for every map (or the search alone)."""
+    config = DecodeConfig(**{"penalty_kind": "power", "length_penalty": 1.0, **settings})
+
+    def run() -> object:
+        encoded = encode(model, ids)
+        found = finish(search(model, ids, config, max_length=length, encoded=encoded))
+        return replay(model, ids, found.ids, encoded=encoded) if maps else found
+
+    return run
+
+
+def generate(two: Contestants, ids: list[int], length: int = TARGET, *, maps: bool = True, beams: int = 1) -> Run:
+    """`transformers`, eager attention."""
+    entering = torch.tensor([ids])
+
+    @torch.inference_mode()
+    def run() -> object:
+        return two.theirs.generate(
+            entering, max_new_tokens=length, num_beams=beams, do_sample=False,
+            output_attentions=maps, return_dict_in_generate=True,
+        )  # fmt: skip
+
+    return run
+
+
+def ct2(two: Contestants, ids: list[int], compute_type: str, threads: int, *, maps: bool = True) -> Run:
+    """CTranslate2; its one map is an average."""
+    model = two.ctranslate2(compute_type, threads)
+    pieces = [["</s>" if i == two.ours.config.eos_id else f"▁w{i - 2}" for i in ids]]
+
+    def run() -> object:
+        return model.translate_batch(
+            pieces, beam_size=1, return_attention=maps, max_decoding_length=TARGET, min_decoding_length=TARGET
+        )
+
+    return run
+
+
+@torch.inference_mode()
+def without_cache(model: Transformer, ids: list[int], length: int = TARGET) -> object:
+    """Greedy search as the source documents write it: the whole prefix anew for every token."""
+    memory = encode(model, ids).memory
+    produced = [model.config.start_id]
+    for _ in range(length):
+        decoded = model.decode(torch.tensor([produced]), memory, None)
+        produced.append(int(decoded.logits[0, -1].argmax()))
+    return produced
+
+
+def memory_speed() -> float:
+    """Bytes a second that matrix-vector products read from memory, the best of several: the wall of cached decoding."""
+    matrix, vector = torch.randn(8192, 4096), torch.randn(4096)
+    out = torch.empty(8192)
+    times = alternate({"read": lambda: torch.mv(matrix, vector, out=out)}, runs=9)["read"]
+    return matrix.numel() * 4 / min(times.seconds)
+
+
+class Table:
+    """Collects rows that were measured together."""
+
+    def __init__(self, threads: int, others: float) -> None:
+        self.rows: list[Row] = []
+        self.threads, self.others = threads, others
+
+    def ratio(self, number: str, what: str, peer: str, pair: tuple[Times, Times], target: float, **detail: Any) -> None:
+        """Peer's time over ours, at least `target`."""
+        ratio, low, high = compare(*pair)
+        self.add(number, what, peer, ratio, f"≥ {target} ×", ratio >= target, low, high, detail=detail)
+
+    def add(
+        self, number: str, what: str, peer: str, value: float, target: str, met: bool, low: float, high: float,
+        *, unit: str = "× faster", detail: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        """Any other figure."""
+        row = Row(number, what, peer, value, target, met, self.threads, low, high, self.others, unit, dict(detail or {}))
+        self.rows.append(row)
+
+
+@torch.inference_mode()
+def rows(threads: int, runs: int) -> list[Row]:
+    """Rows 1 to 9 at `threads` threads."""
+    with TemporaryDirectory() as folder:
+        return [
+            *_marian(make(MARIAN, Path(folder) / "marian"), threads, runs),
+            *_shipped(make(SHIPPED, Path(folder) / "shipped"), threads, runs),
+        ]
+
+
+def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
+    ids = source(two.ours)
+    contestants = {
+        "ours": trace(two.ours, ids),
+        "transformers": generate(two, ids),
+        "ct2": ct2(two, ids, "float32", threads),
+        "ct2 int8": ct2(two, ids, "int8", threads),
+        "without maps": trace(two.ours, ids, maps=False),
+        "beam": trace(two.ours, ids, method="beam", beam=4),
+        "transformers beam": generate(two, ids, beams=4),
+        "encode": lambda: encode(two.ours, ids),
+    }
+    with Watch() as watch:
+        times = alternate(contestants, runs=runs)
+        speed = memory_speed()
+    table, name, ours = Table(threads, watch.others), two.size.name, times["ours"]
+    detail = {key: round(value.median, 4) for key, value in times.items()}
+    table.ratio("1", f"greedy with all maps, {name}", "transformers, eager", (ours, times["transformers"]), 1.6, **detail)
+    table.ratio("2", f"greedy with all maps, {name}", "CTranslate2 float32, one map", (ours, times["ct2"]), 1.7)
+    cost, low, high = compare(times["without maps"], ours)
+    table.add("5", "cost of the maps", "ourselves without maps", cost, "≤ 1.10 ×", cost <= 1.1, low, high, unit="× the time")
+    table.ratio("6", f"beam 4 with all maps, {name}", "transformers beam 4", (times["beam"], times["transformers beam"]), 1.6)
+    step = (times["without maps"].median - times["encode"].median) / TARGET
+    share = two.size.bytes_read / step / speed
+    table.add("7", "share of memory speed", f"{speed / 1e9:.1f} GB/s measured", share, "≥ 0.8", share >= 0.8, share, share, unit="of it")
+    table.ratio("8", f"greedy with all maps, fp32, {name}", "CTranslate2 int8", (ours, times["ct2 int8"]), 1.1)
+    return table.rows
+
+
+def _shipped(two: Contestants, threads: int, runs: int) -> list[Row]:
+    ids = source(two.ours)
+    lengths = {"5": 5, "120": 120}
+    contestants: dict[str, Run] = {
+        "ours": trace(two.ours, ids),
+        "transformers": generate(two, ids),
+        "without cache": lambda: without_cache(two.ours, ids),
+        "encode": lambda: encode(two.ours, ids),
+        **{name: trace(two.ours, ids, length, maps=False) for name, length in lengths.items()},
+    }
+    with Watch() as watch:
+        times = alternate(contestants, runs=runs)
+    table, name = Table(threads, watch.others), two.size.name
+    detail = {key: round(value.median, 4) for key, value in times.items()}
+    table.ratio("3", f"greedy with all maps, {name}", "transformers, eager", (times["ours"], times["transformers"]), 2.5, **detail)
+    table.ratio("4", f"greedy with all maps, {name}", "a loop without cache", (times["ours"], times["without cache"]), 4.0)
+    fixed = times["encode"].median
+    early = (times["5"].median - fixed) / 5
+    flat = (times["120"].median - times["5"].median) / 115 / early
+    table.add("4b", "a token's cost, 5th to 120th", "the first five", flat, "≤ 1.3 ×", flat <= 1.3, flat, flat, unit="× the time")
+    return [*table.rows, *_batch(two, threads)]
+
+
+def _batch(two: Contestants, threads: int, count: int = 2000) -> list[Row]:
+    """Row 9: many sentences of everyday lengths, each decoded to its source's length."""
+    lengths = torch.randint(5, 16, (count,), generator=torch.Generator().manual_seed(1)).tolist()
+    sources = [source(two.ours, length, seed) for seed, length in enumerate(lengths)]
+    config = DecodeConfig()
+
+    def ours() -> object:
+        return search_batch(two.ours, sources, config, max_lengths=lengths)
+
+    def transformers() -> None:
+        order = sorted(range(count), key=lambda n: lengths[n])
+        for first in range(0, count, 64):
+            chosen = [sources[n] for n in order[first : first + 64]]
+            width = max(map(len, chosen))
+            pad = two.ours.config.pad_id
+            ids = torch.tensor([[*row, *[pad] * (width - len(row))] for row in chosen])
+            two.theirs.generate(ids, attention_mask=(ids != pad).long(), max_new_tokens=width, num_beams=1, do_sample=False)
+
+    model = two.ctranslate2("float32", threads)
+    pieces = [["</s>" if i == two.ours.config.eos_id else f"▁w{i - 2}" for i in ids] for ids in sources]
+    by_length = {n: [p for p, m in zip(pieces, lengths, strict=True) if m == n] for n in sorted(set(lengths))}
+
+    def ct2_all() -> None:
+        for n, group in by_length.items():
+            model.translate_batch(group, beam_size=1, max_batch_size=64, max_decoding_length=n, min_decoding_length=n)
+
+    with Watch() as watch:
+        times = alternate({"ours": ours, "transformers": transformers, "ct2": ct2_all}, runs=3)
+    table = Table(threads, watch.others)
+    detail = {key: round(value.median, 2) for key, value in times.items()}
+    table.ratio("9", f"{count} sentences in batches", "transformers, batches of 64", (times["ours"], times["transformers"]), 2.0, **detail)
+    table.ratio("9b", f"{count} sentences in batches", "CTranslate2 float32", (times["ours"], times["ct2"]), 0.8)
+    return table.rows

@@ -1,0 +1,63 @@
+"""Alternating runs, medians, and whether the machine was quiet meanwhile."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+BUSY = 0.1
+"""A share of all cores' time that others may take before a result is marked."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of each run of one contestant."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The median run."""
+        return statistics.median(self.seconds)
+
+
+def alternate(contestants: Mapping[str, Callable[[], object]], *, runs: int = 7) -> dict[str, Times]:
+    """Time each contestant `runs` times, taking turns, after one run each to warm up."""
+    for run in contestants.values():
+        run()
+    taken: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(runs):
+        for name, run in contestants.items():
+            started = time.perf_counter()
+            run()
+            taken[name].append(time.perf_counter() - started)
+    return {name: Times(tuple(seconds)) for name, seconds in taken.items()}
+
+
+class Watch:
+    """How much of the machine others used between `__enter__` and `__exit__`: `others`, a share of all cores."""
+
+    others = 0.0
+
+    def __enter__(self) -> Watch:
+        self._before = self._read()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        busy, own, wall = (b - a for a, b in zip(self._before, self._read(), strict=True))
+        self.others = max(0.0, busy - own) / max(wall * (os.cpu_count() or 1), 1e-9)
+
+    @staticmethod
+    def _read() -> tuple[float, float, float]:
+        """Seconds that all cores were busy, that this process and its children took, and of the wall clock."""
+        own = sum(os.times()[:4])
+        try:
+            fields = [int(x) for x in Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]]
+        except OSError:
+            return own, own, time.perf_counter()
+        idle = fields[3] + fields[4]
+        return (sum(fields[:8]) - idle) / os.sysconf("SC_CLK_TCK"), own, time.perf_counter()

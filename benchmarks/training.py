@@ -1,0 +1,119 @@
+"""Training speed beside `torch.nn.Transformer` in a plain loop: same sizes, same sentences, same optimiser."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from benchmarks.report import Row, compare
+from benchmarks.timing import Times, Watch
+from translator.config import ModelConfig, TrainConfig
+from translator.model import Transformer
+from translator.model.positions import sinusoids
+from translator.training.data import Epochs
+from translator.training.loop import Meter, Trainer
+
+VOCAB, LAYERS, WIDTH, INNER, HEADS, DROPOUT = 8000, 3, 256, 1024, 8, 0.3
+BUDGET, STEPS = 2000, 6
+
+
+def sentences(count: int = 8000, seed: int = 0) -> tuple[list[list[int]], list[list[int]]]:
+    """Random ids in sentences as long as everyday ones: 4 to 40 pieces, 9 in the middle, both sides alike."""
+    rng = np.random.default_rng(seed)
+    lengths = np.clip(np.exp(rng.normal(2.2, 0.45, count)), 4, 40).astype(int)
+    other = np.clip(lengths + rng.integers(-2, 3, count), 3, 42)
+    return tuple([[rng.integers(4, VOCAB, n).tolist() for n in side] for side in (lengths, other)])  # type: ignore[return-value]
+
+
+class PlainTransformer(nn.Module):
+    """Embeddings, `torch.nn.Transformer`, an output tied to the embedding: what a tutorial writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(VOCAB, WIDTH)
+        self.register_buffer("positions", sinusoids(256, WIDTH, layout="interleaved"))
+        self.body = nn.Transformer(WIDTH, HEADS, LAYERS, LAYERS, INNER, DROPOUT, batch_first=True, norm_first=True)
+        self.output = nn.Linear(WIDTH, VOCAB, bias=False)
+        self.output.weight = self.embedding.weight
+
+    def embed(self, ids: Tensor) -> Tensor:
+        return self.embedding(ids) * WIDTH**0.5 + self.positions[: ids.shape[1]]
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        causal = nn.Transformer.generate_square_subsequent_mask(tgt.shape[1])
+        padding = src == 0
+        hidden = self.body(
+            self.embed(src), self.embed(tgt), tgt_mask=causal, tgt_is_causal=True,
+            src_key_padding_mask=padding, tgt_key_padding_mask=tgt == 0, memory_key_padding_mask=padding,
+        )  # fmt: skip
+        return self.output(hidden)
+
+
+def plain_steps(src: list[list[int]], tgt: list[list[int]]) -> Iterator[int]:
+    """A plain loop over shuffled sentences; yields the real target tokens of each step."""
+    torch.manual_seed(0)
+    model = PlainTransformer().train()
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
+    loss_of = nn.CrossEntropyLoss(ignore_index=0, label_smoothing=0.1)
+    order = np.random.default_rng(1).permutation(len(src))
+    rows = BUDGET // 11
+    for first in range(0, len(order), rows):
+        chosen = order[first : first + rows]
+        reads = nn.utils.rnn.pad_sequence([torch.tensor([*src[i], 2]) for i in chosen], batch_first=True)
+        whole = nn.utils.rnn.pad_sequence([torch.tensor([1, *tgt[i], 2]) for i in chosen], batch_first=True)
+        logits = model(reads, whole[:, :-1])
+        loss_of(logits.flatten(0, 1), whole[:, 1:].flatten()).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        optimiser.zero_grad()
+        yield int((whole[:, 1:] != 0).sum())
+
+
+def our_steps(src: list[list[int]], tgt: list[list[int]], folder: Path, precision: str) -> Iterator[int]:
+    """Our loop over the same sentences; yields the real target tokens of each step."""
+    config = TrainConfig(
+        name="bench", src="de", tgt="en", batch_tokens=BUDGET, schedule="noam", label_smoothing=0.1, precision=precision,  # type: ignore[arg-type]
+    )  # fmt: skip
+    shape = ModelConfig(
+        VOCAB, VOCAB, d_model=WIDTH, d_ff=INNER, encoder_layers=LAYERS, decoder_layers=LAYERS,
+        encoder_heads=HEADS, decoder_heads=HEADS, dropout=DROPOUT, embeddings="shared",
+    )  # fmt: skip
+    trainer = Trainer(config, Transformer(shape), Epochs(["bench"] * len(src), lambda _: (src, tgt), config), folder)
+    stream = trainer.epochs.from_(0, 0)
+    while True:
+        before = trainer.progress.tokens
+        trainer._step(stream, Meter())
+        yield trainer.progress.tokens - before
+
+
+def rows(threads: int, runs: int) -> list[Row]:
+    """Row 10: seconds a real target token, ours in float32 and in bfloat16 against the plain loop."""
+    src, tgt = sentences()
+    with TemporaryDirectory() as folder, Watch() as watch:
+        contestants = {
+            "plain": plain_steps(src * 4, tgt * 4),
+            "fp32": our_steps(src, tgt, Path(folder) / "fp32", "fp32"),
+            "bf16": our_steps(src, tgt, Path(folder) / "bf16", "bf16"),
+        }
+        taken: dict[str, list[float]] = {name: [] for name in contestants}
+        for run in range(runs + 1):
+            for name, steps in contestants.items():
+                started = time.perf_counter()
+                tokens = sum(next(steps) for _ in range(STEPS))
+                if run:
+                    taken[name].append((time.perf_counter() - started) / tokens)
+    times = {name: Times(tuple(seconds)) for name, seconds in taken.items()}
+    out = []
+    for name in ("fp32", "bf16"):
+        ratio, low, high = compare(times[name], times["plain"])
+        speed = {"tokens_per_second": 1 / times[name].median, "peer_tokens_per_second": 1 / times["plain"].median}
+        what = f"training, {name}, 3 + 3 layers, d 256, dropout 0.3"
+        peer = "torch.nn.Transformer, plain loop, fp32"
+        out.append(Row("10", what, peer, ratio, "≥ 1.5 ×", ratio >= 1.5, threads, low, high, watch.others, detail=speed))
+    return out
