@@ -10,11 +10,9 @@ from translator.ui.session import Models
 
 
 def main() -> None:
-    """Build the page and serve it; the models load meanwhile, and a missing one is said on the page."""
-    models = Models()
-    models.warm()
+    """Build the page and serve it; the models load behind it, and a missing one is said on the page."""
     serve(
-        models,
+        Models(),
         server_name=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"),
         server_port=int(os.environ.get("GRADIO_SERVER_PORT", "7860")),
     )

@@ -114,7 +114,7 @@ def main() -> None:
         ended = app.close()
     rows.append(f"| 23 | start and stop | ready after {ready:.1f} s, ended {ended:.1f} s after SIGTERM |")
     print("| row | load | measured |", "|---|---|---|", *rows, sep="\n")
-    print(f"\n{os.cpu_count()} cores, load average {busy:.1f} before the app was started; it used {cost:.0f} s of them.")
+    print(f"\n{os.cpu_count()} cores, load average {busy:.1f} before the app was started; it used {cost:.0f} s.")
 
 
 if __name__ == "__main__":

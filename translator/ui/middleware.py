@@ -122,7 +122,11 @@ class Guard:
     def release(self) -> None:
         """End every open stream, as if its client had gone; to be called from another thread."""
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(lambda: [gone.set() for gone in self._streams])
+            self._loop.call_soon_threadsafe(self._end_streams)
+
+    def _end_streams(self) -> None:
+        for gone in self._streams:
+            gone.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -217,18 +221,22 @@ class _Answer:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._begun = False
+        self._begun = self._ended = False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._begun = True
             kept = [(name, value) for name, value in message.get("headers", ()) if not _DROPPED.fullmatch(name.lower())]
             message = {**message, "headers": [*kept, *_HEADERS]}
+        elif message["type"] == "http.response.body":
+            self._ended = not message.get("more_body", False)
         await self._send(message)
 
     async def say(self, status: int, text: str) -> None:
-        """An answer of our own, unless Gradio's has begun."""
+        """An answer of our own; if Gradio's has begun, its proper end."""
         if self._begun:
+            if not self._ended:
+                await self.send({"type": "http.response.body", "body": b""})
             return
         body = json.dumps({"detail": text, "error": text}).encode()  # what Gradio's own client reads
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]

@@ -38,7 +38,10 @@ class Server:
         self.page.launch(
             **launch_settings(models),
             **address,
-            app_kwargs={"lifespan": _guarded(doors(self.page), models.readers), "docs_url": None, "redoc_url": None, "openapi_url": None},
+            app_kwargs={
+                "lifespan": _guarded(doors(self.page), models.readers),
+                **dict.fromkeys(("docs_url", "redoc_url", "openapi_url")),  # FastAPI's own
+            },
             prevent_thread_lock=True,
             quiet=True,
         )
@@ -61,7 +64,7 @@ class Server:
 
 
 def serve(models: Models, **address: Any) -> None:
-    """Serve the page until SIGTERM or Ctrl-C.
+    """Serve the page until SIGTERM or Ctrl-C, then end the process; the models load once the page is up.
 
     Args:
         address: `server_name` and `server_port`, as `gr.Blocks.launch` takes them.
@@ -70,9 +73,12 @@ def serve(models: Models, **address: Any) -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: done.set())
     server = Server(models, **address)
+    models.warm()  # only now: to import torch at the same time would keep the page waiting
     print(f"The page is at {server.url}", flush=True)
     done.wait()
     server.close()
+    sys.stdout.flush()
+    os._exit(0)  # to take torch and gradio apart takes seconds, and nothing is left to be saved
 
 
 def doors(page: gr.Blocks) -> Doors:
