@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import translator
+from translator.analysis import cli as analysis
+from translator.checkpoints import cli as checkpoints
 from translator.errors import InputError, TranslatorError
 from translator.training import cli as training
 
@@ -84,6 +86,8 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_serve)
 
     training.add_commands(commands)
+    checkpoints.add_commands(commands)
+    analysis.add_commands(commands)
     return parser
 
 

@@ -34,7 +34,8 @@ def test_a_typed_word_stands_there(tiny: Translator, trace: Trace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "choice", "named"), [(12, 5, "step is 12"), (0, " ", "blank"), (0, 10**6, "1000000"), (-1, 5, "step is -1")]
+    ("step", "choice", "named"),
+    [(12, 5, "step is 12"), (0, " ", "blank"), (0, 10**6, "1000000"), (-1, 5, "step is -1")],
 )
 def test_what_cannot_be_is_refused(tiny: Translator, trace: Trace, step: int, choice: int | str, named: str) -> None:
     with pytest.raises(InputError, match=named):

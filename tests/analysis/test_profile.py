@@ -1,0 +1,189 @@
+"""The head profile over a corpus: against one sentence at a time, and on models that copy and reverse."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import translator
+from translator import CancelledError, CheckpointError, InputError, Trace, Translator
+from translator.analysis.bench import align_bench, links_of, word_maps
+from translator.analysis.gold import shipped_gold
+from translator.analysis.heads import measure, rows_of
+from translator.analysis.profile import (
+    Tally,
+    alignment_table,
+    best_aligner,
+    head_profile,
+    read_pairs,
+    store,
+    stored_profile,
+    with_section,
+)
+from translator.config import ModelConfig, TextConfig
+from translator.model import Transformer
+from translator.text import VocabularyTokenizer
+
+TEXTS = [("Ich renne in den Park.", "I run into the park."), ("Das Haus ist alt.", None), ("Guten Morgen!", None)]
+
+
+def test_means_are_over_all_rows_of_all_sentences(tiny: Translator) -> None:
+    """The rows of every sentence are laid end to end by hand."""
+    tally = Tally()
+    traces = [tiny.translate(text, max_length=9) for text, _ in TEXTS]
+    for trace in traces:
+        tally.add(trace)
+    found = tally.measures("encoder")
+    largest = [t.encoder.max(-1)[:, :, rows_of(t, "encoder").counted] for t in traces]
+    np.testing.assert_allclose(found.confidence, np.concatenate(largest, axis=2).mean(-1), atol=1e-6)
+    best = [t.encoder.argmax(-1)[:, :, : len(t.src) - 1] for t in traces]
+    before = np.concatenate([(b == np.arange(b.shape[-1]) - 1)[:, :, 1:] for b in best], axis=2)
+    np.testing.assert_allclose(found.previous, before.mean(-1), atol=1e-9)
+
+
+def test_uniform_and_one_hot_rows(trace: Trace) -> None:
+    keys = len(trace.src)
+    uniform = np.full((1, 1, keys, keys), 1 / keys)
+    rows = rows_of(trace, "encoder")
+    assert measure(uniform, rows).entropy[0, 0] == pytest.approx(np.log(keys))
+    assert measure(np.eye(keys)[None, None], rows).entropy[0, 0] == 0
+
+
+def toy(order: str, length: int = 5) -> Transformer:
+    """A model that copies, or reverses, `length` words: its cross-attention goes by position, its values are words.
+
+    Width: 8 for the word, 8 for the position, both one-hot. Everything but the one cross-attention adds nothing.
+    """
+    config = ModelConfig(
+        src_vocab=12, tgt_vocab=12, d_model=20, d_ff=4, encoder_layers=1, decoder_layers=1, encoder_heads=1,
+        decoder_heads=1, norm="post", final_norm=False, positions="learned", max_positions=8, embeddings="separate",
+        scale_embeddings=False, dropout=0.0,
+    )  # fmt: skip
+    model = Transformer(config).eval().requires_grad_(False)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.fill_(1.0 if "norm.weight" in name else 0.0)
+        model.src_embedding.weight[:, :12] = torch.eye(12)
+        model.src_positions[:, 12:] = model.tgt_positions[:, 12:] = torch.eye(8)
+        turn = torch.eye(8)
+        if order == "reverse":
+            turn[:length, :length] = torch.eye(length).flip(0)
+        cross = model.decoder[0].cross
+        cross.qkv.weight[12:20, 12:] = 200 * turn
+        cross.qkv.weight[32:40, 12:] = torch.eye(8)
+        cross.qkv.weight[40:52, :12] = torch.eye(12)
+        cross.out.weight[:12, :12] = 20 * torch.eye(12)
+        model.output.weight[:, :12] = torch.eye(12)
+    return model
+
+
+@pytest.mark.parametrize("order", ["copy", "reverse"])
+def test_toy_models_give_the_diagonal_and_the_anti_diagonal(tiny: Translator, order: str) -> None:
+    words = VocabularyTokenizer(TextConfig("en", level="word"), ["<pad>", "<s>", "</s>", "<unk>", *"abcdefgh"])
+    engine = Translator(replace(tiny.bundle, model=toy(order), src=words, tgt=words))
+    said = "b f a h d"
+    trace = engine.translate(said, method="greedy")
+    assert trace.translation == (said if order == "copy" else said[::-1])
+    assert not trace.truncated
+    links = links_of(word_maps(trace.cross[0, 0], trace, (5, 5), "output"))
+    assert links == {(t if order == "copy" else 4 - t, t) for t in range(5)}
+    profile = head_profile(engine, [(said, None), ("a b c d e", None)], data="toy")
+    (head,) = profile.heads["cross"]
+    assert head.role == "aligns"
+    assert head.entropy < 0.05
+    assert head.distance == pytest.approx(0.0 if order == "copy" else 2.4, abs=0.5)
+    assert head.distinct == 1
+
+
+def test_a_shared_corpus_gives_what_one_process_finds(tiny: Translator) -> None:
+    """Two tallies that are added up, as two processes would."""
+    whole, parts = Tally(), [Tally(), Tally()]
+    for number, (text, _) in enumerate(TEXTS):
+        trace = tiny.translate(text, max_length=9)
+        whole.add(trace)
+        parts[number % 2].add(trace)
+    numbers = iter(
+        [np.array([float(parts[1].sentences)])]
+        + [values[kind] for kind in ("encoder", "decoder", "cross") for values in (parts[1].sums, parts[1].weights)]
+    )
+    parts[0].merge(lambda values: values + next(numbers))
+    assert parts[0].sentences == 3
+    for kind in ("encoder", "decoder", "cross"):
+        np.testing.assert_allclose(parts[0].measures(kind).entropy, whole.measures(kind).entropy)
+
+
+@pytest.fixture
+def own(tiny_checkpoint: Path, tmp_path: Path) -> Translator:
+    """A checkpoint that may be written to."""
+    return translator.load(shutil.copytree(tiny_checkpoint, tmp_path / "own"), device="cpu")
+
+
+def test_a_profile_is_shipped_with_its_checkpoint(own: Translator) -> None:
+    gold = shipped_gold(("de", "en"))
+    assert gold is not None and stored_profile(own) is None
+    bench = align_bench(own, replace(gold, pairs=gold.pairs[:4]))
+    profile = replace(head_profile(own, TEXTS, data="three"), alignment=alignment_table(bench))
+    for _ in range(2):  # the card's section is replaced, not doubled
+        store(own, profile)
+    again = translator.load(own.bundle.folder, device="cpu")  # the manifest fits
+    found = stored_profile(again)
+    assert found == profile
+    assert best_aligner(found) == bench.best_head
+    card = again.bundle.card
+    assert card.startswith("# Tiny") and card.count("## What the heads do") == 1
+    assert f"{bench.best_rate:.3f}" in card and "3 sentences (three)" in card
+
+
+def test_a_profile_of_other_weights_is_refused(own: Translator) -> None:
+    profile = head_profile(own, TEXTS, data="three")
+    with pytest.raises(CheckpointError, match="other weights"):
+        store(own, replace(profile, checkpoint="1" * 64))
+    store(own, profile)
+    other = Translator(replace(own.bundle, info=replace(own.bundle.info, sha256="2" * 64)))
+    with pytest.raises(CheckpointError, match="of other weights"):
+        stored_profile(other)
+
+
+def test_a_section_is_added_or_replaced() -> None:
+    once = with_section("# Card\n\nText.\n", "one")
+    assert once == "# Card\n\nText.\n\n<!-- heads -->\none\n<!-- /heads -->\n"
+    assert with_section(once + "\nAfter.\n", "two") == once.replace("one", "two") + "\nAfter.\n"
+
+
+def test_files_and_refusals(tiny: Translator, tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text("Ja.\tYes.\tcorpus\nNein.\n", encoding="utf-8")
+    assert read_pairs(path) == [("Ja.", "Yes."), ("Nein.", None)]
+    path.write_text("Ja.\n\tYes.\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 2"):
+        read_pairs(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_pairs(tmp_path / "none")
+    with pytest.raises(InputError, match="no sentence"):
+        head_profile(tiny, [], data="x")
+    with pytest.raises(InputError, match=r"sentence 2: .*blank"):
+        head_profile(tiny, [("Ja.", None), (" ", None)], data="x")
+    with pytest.raises(CancelledError):
+        head_profile(tiny, TEXTS, data="x", stop=lambda: True)
+
+
+@pytest.mark.slow
+def test_torchrun_shares_the_corpus(tiny: Translator, own: Translator, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.tsv"
+    path.write_text("".join(f"{s}\t{t or ''}\n" for s, t in TEXTS), encoding="utf-8")
+    folder = str(own.bundle.folder)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "translator"]
+    subprocess.run([*command, "profile", folder, "--data", str(path)], check=True, cwd=Path(__file__).parents[2])
+    found = stored_profile(translator.load(folder, device="cpu"))
+    want = head_profile(tiny, TEXTS, data="corpus.tsv")
+    assert found is not None and found.sentences == 3
+    for kind in ("encoder", "decoder", "cross"):
+        for a, b in zip(found.heads[kind], want.heads[kind], strict=True):
+            assert a.role == b.role and a.entropy == pytest.approx(b.entropy)

@@ -1,0 +1,226 @@
+"""Which heads align words: links read off every head, layer and norm map, judged by a hand-aligned set.
+
+A row predicts one token and reads the token before it. Chen et al. 2020 ("Accurate word alignment induction from
+neural machine translation") found that some maps align the word that is read: both readings are tried, as
+"output" (row t belongs to what it predicts) and "input" (to what it reads). Low error says that a head
+aligns, not that the model needs it for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from translator.analysis.alignment import Link, best_links, both_ways, error_rate, links_above
+from translator.analysis.gold import GoldPair, GoldSet
+from translator.analysis.interventions import Progress
+from translator.analysis.norms import norms, share
+from translator.errors import CancelledError, InputError
+from translator.pipeline import Translator
+from translator.trace import Token, Trace
+
+Reading = Literal["output", "input"]
+READINGS: tuple[Reading, ...] = ("output", "input")
+Way = Literal["argmax", "threshold", "both"]
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5)
+
+
+@dataclass(frozen=True)
+class Aligner:
+    """One way to read links off a trace.
+
+    `map`: "raw" weights or "norm" shares. `layer` and `head` count from 0; `head` None: the mean of the layer's
+    heads, or the layer's own norm map. `way`: each target word's largest weight ("argmax"), every weight of at least
+    `threshold`, or the pairs that are each other's largest ("both").
+    """
+
+    map: Literal["raw", "norm"] = "raw"
+    layer: int = 0
+    head: int | None = None
+    reading: Reading = "output"
+    way: Way = "argmax"
+    threshold: float = 0.3
+
+    @property
+    def name(self) -> str:
+        """What a person reads: "L5H3", counted from 1."""
+        head = "" if self.head is None else f"H{self.head + 1}"
+        return f"L{self.layer + 1}{head}" + (" norm" if self.map == "norm" else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """Alignment error rates, 0 the best, of argmax links on `sentences` pairs of `name`.
+
+    Each array has the readings "output" and "input" first: heads [2, L, H], layers [2, L].
+    `best_head` is the best single head by raw weights, with `best_rate`; `best` the best of all ways, with `rate`;
+    `ways` what the best head's map gives by each way, the best of the thresholds for "threshold".
+    """
+
+    name: str
+    sentences: int
+    heads: np.ndarray
+    norm_heads: np.ndarray
+    layers: np.ndarray
+    norm_layers: np.ndarray
+    best_head: Aligner
+    best_rate: float
+    best: Aligner
+    rate: float
+    ways: dict[str, float]
+
+
+def word_maps(weights: np.ndarray, trace: Trace, counts: tuple[int, int], reading: Reading) -> np.ndarray:
+    """Maps of words from maps of tokens, special tokens left out: [..., T, S] → [..., target words, source words].
+
+    A weight on a word is the sum over its pieces; a word looks where its pieces look on average. A word that the
+    model has no token for has a row or column of 0.
+
+    Args:
+        counts: how many (source, target) words there are.
+    Raises:
+        InputError: the trace has more words.
+    """
+    rows = weights if reading == "output" else weights[..., 1:, :]
+    owners = trace.tgt if reading == "output" else trace.tgt[:-1]
+    into_src, into_tgt = _membership(trace.src, counts[0]), _membership(owners, counts[1])
+    into_tgt = into_tgt / np.maximum(into_tgt.sum(axis=0), 1)
+    return into_tgt.T @ (np.asarray(rows, dtype=np.float64) @ into_src)
+
+
+def _membership(tokens: Sequence[Token], count: int) -> np.ndarray:
+    """[N, count] floats: 1 where token n is a piece of word w."""
+    members = np.zeros((len(tokens), count))
+    for index, token in enumerate(tokens):
+        if token.word >= count:
+            raise InputError(f"the model finds more than {count} words, at {token.surface!r}; words must be the same")
+        if token.word >= 0 and not token.special:
+            members[index, token.word] = 1
+    return members
+
+
+def links_of(words: np.ndarray, way: Way = "argmax", threshold: float = 0.3) -> frozenset[Link]:
+    """Links from one map of words [target, source].
+
+    Raises:
+        InputError: there is no such way.
+    """
+    seen_tgt, seen_src = words.any(axis=1), words.any(axis=0)
+    if way == "argmax":
+        return best_links(words, seen_src, seen_tgt)
+    if way == "threshold":
+        return links_above(words, threshold, seen_src, seen_tgt)
+    if way == "both":
+        return both_ways(best_links(words, seen_src, seen_tgt), best_links(words.T, seen_tgt, seen_src))
+    raise InputError(f"way is {way!r}; it must be argmax, threshold or both")
+
+
+def align(translator: Translator, trace: Trace, aligner: Aligner, counts: tuple[int, int]) -> frozenset[Link]:
+    """The links of one trace by one way; `counts` are its (source, target) words.
+
+    Raises:
+        InputError: there is no such layer, head, reading or way.
+    """
+    maps = trace.cross if aligner.map == "raw" else norms(translator, trace).cross
+    layers, heads = maps.shape[:2]
+    if not 0 <= aligner.layer < layers or not (aligner.head is None or 0 <= aligner.head < heads):
+        raise InputError(f"there is no {aligner.name}; layers run to L{layers}, heads to H{heads}")
+    if aligner.head is not None:
+        chosen = share(maps[aligner.layer, aligner.head])
+    elif aligner.map == "raw":
+        chosen = maps[aligner.layer].mean(axis=0)
+    else:
+        chosen = share(norms(translator, trace).cross_layers[aligner.layer])
+    return links_of(word_maps(chosen, trace, counts, aligner.reading), aligner.way, aligner.threshold)
+
+
+def align_bench(
+    translator: Translator,
+    gold: GoldSet,
+    *,
+    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+) -> Bench:
+    """Judge every head, layer mean and norm map of cross-attention; each pair's own target is forced.
+
+    Raises:
+        InputError: the set is empty, for another language pair, or a sentence is longer than the limit.
+        CancelledError: `stop` said so.
+    """
+    if gold.languages != translator.languages:
+        asked, own = ("-".join(languages) for languages in (gold.languages, translator.languages))
+        raise InputError(f"{gold.name} is {asked}; {translator.name} is {own}")
+    if not gold.pairs:
+        raise InputError(f"{gold.name} has no pair; an error rate needs at least one")
+    found: list[dict[str, np.ndarray]] = []
+    for number, pair in enumerate(gold.pairs, start=1):
+        if stop is not None and stop():
+            raise CancelledError("the alignment bench was stopped")
+        found.append(_words_of_every_map(translator, pair))
+        if progress is not None:
+            progress(number, len(gold.pairs))
+    rates = {name: _rates([maps[name] for maps in found], gold.pairs) for name in found[0]}
+    return _summary(gold, rates, found)
+
+
+def _words_of_every_map(translator: Translator, pair: GoldPair) -> dict[str, np.ndarray]:
+    """Word maps of one pair, readings first: heads and norm heads [2, L, H, Tw, Sw], layers [2, L, Tw, Sw]."""
+    trace = translator.force(pair.src, pair.tgt)
+    found = norms(translator, trace)
+    maps = {
+        "heads": trace.cross,
+        "norm_heads": share(found.cross),
+        "layers": trace.cross.mean(axis=1),
+        "norm_layers": share(found.cross_layers),
+    }
+    counts = (len(pair.src_words), len(pair.tgt_words))
+    return {
+        name: np.stack([word_maps(weights, trace, counts, reading) for reading in READINGS])
+        for name, weights in maps.items()
+    }
+
+
+def _rates(maps: list[np.ndarray], pairs: Sequence[GoldPair]) -> np.ndarray:
+    """Error rates of argmax links for each leading index of the maps [..., Tw, Sw]."""
+    gold = [pair.gold for pair in pairs]
+    rates = np.zeros(maps[0].shape[:-2])
+    for index in np.ndindex(rates.shape):
+        rates[index] = error_rate([links_of(words[index]) for words in maps], gold)
+    return rates
+
+
+def _summary(gold: GoldSet, rates: dict[str, np.ndarray], found: list[dict[str, np.ndarray]]) -> Bench:
+    winners = {name: _winner(name, table) for name, table in rates.items()}
+    best = min(winners, key=lambda name: rates[name].min())
+    head = winners["heads"]
+    index = (READINGS.index(head.reading), head.layer, head.head)
+    truth = [pair.gold for pair in gold.pairs]
+    words = [maps["heads"][index] for maps in found]
+    by_threshold = [error_rate([links_of(each, "threshold", t) for each in words], truth) for t in THRESHOLDS]
+    return Bench(
+        name=gold.name,
+        sentences=len(gold.pairs),
+        **rates,
+        best_head=head,
+        best_rate=float(rates["heads"].min()),
+        best=winners[best],
+        rate=float(rates[best].min()),
+        ways={
+            "argmax": float(rates["heads"].min()),
+            "threshold": min(by_threshold),
+            "both": error_rate([links_of(each, "both") for each in words], truth),
+        },
+    )
+
+
+def _winner(name: str, table: np.ndarray) -> Aligner:
+    reading, layer, *head = np.unravel_index(int(table.argmin()), table.shape)
+    return Aligner(
+        map="norm" if name.startswith("norm") else "raw",
+        layer=int(layer),
+        head=int(head[0]) if head else None,
+        reading=READINGS[int(reading)],
+    )

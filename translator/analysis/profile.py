@@ -1,0 +1,246 @@
+"""What each head of a checkpoint does over a corpus, measured once and shipped with it.
+
+The file `profile.json` of a checkpoint says for every head its role, the measures behind it (see `heads`), and for
+cross-attention its alignment error rate, so that a page can say "L5H3: aligns". A role is what a head
+mostly does on that corpus; one sentence may differ.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from translator.analysis.bench import Aligner, Bench
+from translator.analysis.heads import HeadStats, Measures, Rows, describe, measure, rows_of
+from translator.analysis.interventions import Progress
+from translator.analysis.passes import KINDS
+from translator.analysis.shards import gathering
+from translator.checkpoints.manifest import MAX_SIDE_BYTES, read_json
+from translator.checkpoints.save import amend
+from translator.errors import CancelledError, CheckpointError, InputError
+from translator.pipeline import Translator
+from translator.trace import Trace
+
+FORMAT_VERSION = 1
+FILE = "profile.json"
+BEGIN, END = "<!-- heads -->", "<!-- /heads -->"
+_NAMES = [field.name for field in fields(Measures)]
+_CONTENT = ("content_confidence", "on_content", "distinct")
+_OFFSETS = {"previous": -1, "same": 0, "next": 1}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Heads over a corpus: `heads` of every kind, layer by layer; `data` names the corpus, `sentences` its size.
+
+    `alignment` is what `align_bench` found, if it was run: rates by head among it.
+    """
+
+    checkpoint: str
+    data: str
+    sentences: int
+    heads: dict[str, tuple[HeadStats, ...]]
+    alignment: dict[str, Any] | None = None
+
+
+class Tally:
+    """Sums of every measure over sentences, each weighted by the rows that it was measured on."""
+
+    def __init__(self) -> None:
+        self.sentences = 0
+        self.sums: dict[str, np.ndarray] = {}
+        self.weights: dict[str, np.ndarray] = {}
+
+    def add(self, trace: Trace) -> None:
+        """Measure one more translation."""
+        self.sentences += 1
+        for kind in KINDS:
+            rows = rows_of(trace, kind)
+            found = measure(trace.weights(kind), rows)
+            weights = np.array([_weight(name, rows) for name in _NAMES])
+            values = np.stack([getattr(found, name) for name in _NAMES])
+            sums = weights[:, None, None] * values
+            self.sums[kind] = self.sums.get(kind, 0) + sums
+            self.weights[kind] = self.weights.get(kind, 0) + weights
+
+    def measures(self, kind: str) -> Measures:
+        """The means."""
+        means = self.sums[kind] / np.maximum(self.weights[kind], 1e-9)[:, None, None]
+        return Measures(**dict(zip(_NAMES, means, strict=True)))
+
+    def merge(self, gather: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Let `gather` add every number up over the processes that share the corpus."""
+        self.sentences = int(gather(np.array([float(self.sentences)]))[0])
+        for kind in KINDS:
+            self.sums[kind], self.weights[kind] = gather(self.sums[kind]), gather(self.weights[kind])
+
+
+def _weight(name: str, rows: Rows) -> float:
+    """How many rows of one sentence a measure is a mean of."""
+    if name in _CONTENT:
+        return float(rows.content_rows.sum())
+    if name == "relative_entropy":
+        return float((rows.counted & (rows.visible > 1)).sum())
+    if name in _OFFSETS and rows.self_attention:
+        key = np.arange(len(rows.counted)) + _OFFSETS[name]
+        return float((rows.counted & (key >= 0) & (key < rows.visible) & (rows.visible > 1)).sum())
+    return float(rows.counted.sum())
+
+
+def head_profile(
+    translator: Translator,
+    pairs: Iterable[tuple[str, str | None]],
+    *,
+    data: str,
+    stop: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+) -> Profile:
+    """Measure every head over a corpus; under `torchrun` each process takes its share, and all get the whole.
+
+    Args:
+        pairs: source and target texts; a target of None lets the model translate, greedily.
+        data: what the corpus is called.
+    Raises:
+        InputError: a text is refused (the message names it by its number, from 1), or there is none.
+        CancelledError: `stop` said so.
+    """
+    rows = list(pairs)
+    if not rows:
+        raise InputError(f"{data} holds no sentence; a profile needs at least one")
+    tally = Tally()
+    with gathering() as (rank, count, gather):
+        if len(rows) < count:
+            raise InputError(f"{data} holds {len(rows)} sentences for {count} processes; start fewer")
+        for done, number in enumerate(range(rank, len(rows), count), start=1):
+            if stop is not None and stop():
+                raise CancelledError("the head profile was stopped")
+            tally.add(_read(translator, rows[number], number))
+            if progress is not None:
+                progress(min(done * count, len(rows)), len(rows))
+        tally.merge(gather)
+    heads = {kind: describe(tally.measures(kind), kind) for kind in KINDS}
+    return Profile(translator.bundle.info.sha256, data, tally.sentences, heads)
+
+
+def _read(translator: Translator, pair: tuple[str, str | None], number: int) -> Trace:
+    src, tgt = pair
+    try:
+        return translator.translate(src, method="greedy") if tgt is None else translator.force(src, tgt)
+    except InputError as error:
+        raise InputError(f"sentence {number + 1}: {error}") from error
+
+
+def read_pairs(path: str | Path, limit: int | None = None) -> list[tuple[str, str | None]]:
+    """Lines of a text file: source, or source, tab and target (what follows a second tab is not read).
+
+    Raises:
+        InputError: the file cannot be read, or a line is blank.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()[:limit]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    pairs: list[tuple[str, str | None]] = []
+    for number, line in enumerate(lines, start=1):
+        src, *rest = line.split("\t")
+        if not src.strip():
+            raise InputError(f"{path}, line {number}: there is no source text; take the line out")
+        pairs.append((src, rest[0] if rest and rest[0].strip() else None))
+    return pairs
+
+
+def alignment_table(bench: Bench) -> dict[str, Any]:
+    """What a profile says of alignment: plain numbers, heads [L][H] by raw weights, readings by name."""
+    return {
+        "set": bench.name,
+        "sentences": bench.sentences,
+        "heads": {"output": bench.heads[0].round(4).tolist(), "input": bench.heads[1].round(4).tolist()},
+        "layers": {"output": bench.layers[0].round(4).tolist(), "input": bench.layers[1].round(4).tolist()},
+        "best_head": {**asdict(bench.best_head), "name": bench.best_head.name, "rate": round(bench.best_rate, 4)},
+        "best": {**asdict(bench.best), "name": bench.best.name, "rate": round(bench.rate, 4)},
+        "ways": {name: round(rate, 4) for name, rate in bench.ways.items()},
+    }
+
+
+def best_aligner(profile: Profile) -> Aligner | None:
+    """The head that aligned best, if the bench was run."""
+    if profile.alignment is None:
+        return None
+    known = {field.name for field in fields(Aligner)}
+    return Aligner(**{name: value for name, value in profile.alignment["best_head"].items() if name in known})
+
+
+def store(translator: Translator, profile: Profile) -> Path:
+    """Write `profile` into the checkpoint's folder: profile.json, a section of its card, the manifest.
+
+    Raises:
+        CheckpointError: the checkpoint has no folder, or other weights were profiled.
+    """
+    bundle = translator.bundle
+    if bundle.folder is None:
+        raise CheckpointError(f"{bundle.info.name} has no folder to write to; save it first")
+    if profile.checkpoint != bundle.info.sha256:
+        raise CheckpointError(f"the profile is of other weights than those of {bundle.info.name}; make it again")
+    text = json.dumps({"format": FORMAT_VERSION, **asdict(profile)}, ensure_ascii=False, separators=(",", ":")) + "\n"
+    card = with_section((bundle.folder / "README.md").read_text(encoding="utf-8"), card_section(profile))
+    return amend(bundle.folder, {FILE: text.encode(), "README.md": card.encode()})
+
+
+def stored_profile(translator: Translator) -> Profile | None:
+    """The profile that was shipped with a checkpoint, or None.
+
+    Raises:
+        CheckpointError: the file is damaged, or of other weights.
+    """
+    folder = translator.bundle.folder
+    path = None if folder is None else folder / FILE
+    if path is None or not path.is_file():
+        return None
+    data = read_json(path, MAX_SIDE_BYTES)
+    try:
+        if data.pop("format") != FORMAT_VERSION:
+            raise CheckpointError(f"{path} is of another format; run the command profile again")
+        heads = {kind: tuple(HeadStats(**row) for row in rows) for kind, rows in data.pop("heads").items()}
+        profile = Profile(heads=heads, **data)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CheckpointError(f"{path} is no head profile: {error}; run the command profile again") from error
+    if profile.checkpoint != translator.bundle.info.sha256:
+        raise CheckpointError(f"{path} is of other weights; run the command profile again")
+    return profile
+
+
+def card_section(profile: Profile) -> str:
+    """The part of a model card that tells of the heads, Markdown."""
+    lines = ["## What the heads do", "", f"Measured over {profile.sentences} sentences ({profile.data}).", ""]
+    lines += ["| attention | " + " | ".join(roles := _roles(profile)) + " |", "|" + " --- |" * (len(roles) + 1)]
+    for kind in KINDS:
+        counts = [sum(head.role == role for head in profile.heads.get(kind, ())) for role in roles]
+        lines.append(f"| {kind} | " + " | ".join(map(str, counts)) + " |")
+    if profile.alignment is not None:
+        table = profile.alignment
+        best, reading = table["best_head"], {"output": "predicts", "input": "reads"}
+        lines += [
+            "",
+            f"Word alignment against {table['sentences']} sentence pairs aligned by hand: the best head is "
+            f"{best['name']} (row of the token that it {reading[best['reading']]}), alignment error rate "
+            f"{best['rate']:.3f}; taking only links that are best both ways {table['ways']['both']:.3f}.",
+        ]
+    return "\n".join(lines)
+
+
+def _roles(profile: Profile) -> list[str]:
+    return sorted({head.role for heads in profile.heads.values() for head in heads})
+
+
+def with_section(card: str, section: str) -> str:
+    """`card` with its section on heads replaced, or added at the end."""
+    block = f"{BEGIN}\n{section}\n{END}"
+    before, found, rest = card.partition(BEGIN)
+    if found and END in rest:
+        return before + block + rest.partition(END)[2]
+    return f"{card.rstrip()}\n\n{block}\n"
