@@ -60,7 +60,7 @@ def without_time(records: list[dict[str, float]]) -> list[dict[str, float]]:
 
 
 def test_a_toy_task_is_learnt(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
-    plain = {"label_smoothing": 0.0, "model": {"dropout": 0.0}}
+    plain = {"label_smoothing": 0.0, "model": {"dropout": 0.0, "positions": "learned"}}
     config, _ = toy_config(steps=300, batch_tokens=500, warmup=40, decay=150, eval_every=300, **plain)
     trainer, corpus = build(config, toy_data, tmp_path / "run")
     trainer.run(save_every=300)
@@ -185,7 +185,7 @@ def test_every_level_of_vocabulary_trains(toy_config: Make, toy_data: Path, tmp_
         trainer, corpus = build(config, toy_data, tmp_path / str(number))
         trainer.run()
         assert corpus.src.config.level == config.level
-        assert not config.joint_vocab or len(corpus.src) == len(corpus.tgt) == 10  # 6 letters, 4 special tokens
+        assert not config.joint_vocab or len(corpus.src) == len(corpus.tgt) == 14  # 10 letters, 4 special tokens
 
 
 def test_what_cannot_be_trained_is_refused(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
