@@ -77,8 +77,8 @@ const mountLesson = (element, server) => {
     const before = stations[place - 1], after = stations[place + 1];
     find(".back").hidden = !before;
     find(".next").hidden = !after;
-    find(".back").textContent = before ? `${say("Back")}: ${before.title}` : "";
-    find(".next").textContent = after ? `${say("Next")}: ${after.title}` : "";
+    find(".back").textContent = before ? say("Back: {title}", before) : "";
+    find(".next").textContent = after ? say("Next: {title}", after) : "";
     find(".link").textContent = say("Copy link");
     if (latest) show();
   };
@@ -123,9 +123,9 @@ const mountLesson = (element, server) => {
         if (each.colorbar?.title?.text) each.colorbar.title.text = say(each.colorbar.title.text);
       }
       for (const [name, axis] of Object.entries(layout)) if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.text = say(axis.title.text);
-      const rows = layout.yaxis?.ticktext?.length || 0;
-      layout.height ||= clamp(150 + 26 * rows, rows ? 260 : 400, 620);
-      layout.height = Math.min(layout.height, phone() ? 460 : 620);
+      const names = layout.yaxis?.ticktext, others = names?.indexOf("all others");
+      if (others >= 0) names[others] = say("all others");
+      layout.height ||= names ? clamp(150 + 24 * names.length, 260, phone() ? 480 : 640) : 380;
     }
     return JSON.stringify(themes);
   };
@@ -224,12 +224,14 @@ const mountLesson = (element, server) => {
   course();
 };
 
-/** A link to a station opens its tab, as soon as Gradio has drawn the tabs. */
+/** A link to a station opens its tab, as soon as Gradio has drawn the tabs; on a narrow page it may stand in their menu. */
 const followLesson = (tries = 0) => {
   if (!stationInLink()) return;
-  const tab = document.querySelector(`#tabs button[data-tab-id="${LESSON_TAB}"]`);
+  const names = ["Lesson", ...Object.values(tables()).map(table => table.Lesson)];
+  const menu = [...document.querySelectorAll("#tabs .overflow-dropdown button")].find(button => names.includes(button.textContent.trim()));
+  const tab = document.querySelector(`#tabs button[data-tab-id="${LESSON_TAB}"]`) || menu;
   if (tab) tab.click();
-  else if (tries < 200) setTimeout(() => followLesson(tries + 1), 50);
+  if (tries < 100 && !document.querySelector(".lx")) setTimeout(() => followLesson(tries + 1), 100);
 };
 addEventListener("hashchange", () => followLesson());
 followLesson();

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from translator.errors import InputError
-from translator.figures.tensors import head_shares, tensor_heatmap, token_values, value_counts, variance_growth
+from translator.figures.tensors import head_shares, score_heatmap, tensor_heatmap, token_values, value_counts, variance_growth
 
 TOKENS = ["the", "cat", "the"]
 RNG = np.random.default_rng(1)
@@ -16,6 +16,14 @@ def test_a_tensor_keeps_its_numbers_and_centres_zero():
     assert fig.data[0].zmin == -fig.data[0].zmax and fig.data[0].zmax < 900
     assert list(fig.layout.yaxis.tickvals) == [0, 1, 2]
     assert [row[0] for row in fig.data[0].customdata] == TOKENS
+
+
+def test_scores_keep_sign_and_place():
+    scores = RNG.normal(size=(3, 2))
+    picture = score_heatmap(scores, TOKENS, ["<i>", "b"]).data[0]
+    np.testing.assert_array_equal(picture.z, scores)
+    assert picture.zmax == -picture.zmin == abs(scores).max()
+    assert picture.customdata[1][1] == "cat → b" and "<i>" not in str(picture.customdata)
 
 
 def test_tokens_are_escaped_on_hover_and_axis():
@@ -64,6 +72,7 @@ def test_variances_are_drawn_against_the_widths():
     "draw",
     [
         lambda: tensor_heatmap(np.zeros((2, 3)), TOKENS),
+        lambda: score_heatmap(np.zeros((2, 3)), TOKENS, TOKENS),
         lambda: token_values({"x": np.zeros(2)}, TOKENS, "x"),
         lambda: head_shares(np.zeros((2, 2, 3)), TOKENS),
         lambda: variance_growth([4, 8], np.zeros((2, 3))),

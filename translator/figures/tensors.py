@@ -46,6 +46,35 @@ def tensor_heatmap(
     return fig
 
 
+def score_heatmap(
+    scores: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, bar: str = "score", theme: Theme = "light"
+) -> go.Figure:
+    """Scores before the softmax, [Q, K]: any sign and size, zero the colour of the page.
+
+    Raises:
+        InputError: scores and tokens do not fit.
+    """
+    if scores.shape != (len(queries), len(keys)):
+        raise InputError(f"the scores are {scores.shape}; they must be [{len(queries)}, {len(keys)}]")
+    limit = max(float(np.abs(scores).max()), 1e-6)
+    names = labels(keys, None)
+    fig = figure(theme)
+    fig.add_heatmap(
+        z=scores,
+        zmin=-limit,
+        zmax=limit,
+        colorscale=signed_scale(theme),
+        colorbar=colour_bar(label(bar, None)),
+        customdata=[[f"{query} → {key}" for key in names] for query in labels(queries, None)],
+        hovertemplate="%{customdata}<br>%{z:.4f}<extra></extra>",
+        xgap=1,
+        ygap=1,
+    )
+    fig.update_xaxes(token_axis(keys, title="key"), side="top", tickangle=-45)
+    fig.update_yaxes(token_axis(queries, title="query", down=True))
+    return fig
+
+
 def token_values(
     series: Mapping[str, np.ndarray], tokens: Sequence[str], title: str, *, theme: Theme = "light"
 ) -> go.Figure:

@@ -1,0 +1,205 @@
+"""The lesson: every station answers for a sentence, its code is there, its words stand in three languages."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from translator import Translator, load
+from translator.errors import InputError
+from translator.training.objective import objective
+from translator.ui import frontend
+from translator.ui.lesson import course
+from translator.ui.lesson.equations import EQUATIONS, STATIONS, markdown
+from translator.ui.lesson.output import smoothing_floor
+from translator.ui.lesson.source import excerpt, without_docstring
+from translator.ui.lesson_tab import server_functions
+from translator.ui.session import Models
+
+TEXT = "Ich renne in den Park."
+SCRIPT = (frontend.ASSETS / "js" / "lesson.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def model(tiny_checkpoint: Path) -> Translator:
+    return load(tiny_checkpoint, device="cpu")
+
+
+def shown(model: Translator, name: str, *, view: str = "", text: str = TEXT, **options: Any) -> dict[str, Any]:
+    return course.station(model, name, text, options=options, view=view)
+
+
+def light(message: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(message["figure"])["light"]
+
+
+def test_twelve_stations_each_with_words_code_and_an_equation() -> None:
+    assert len(STATIONS) == 12 and list(course.BUILDERS) == list(course.CODE) == list(EQUATIONS)
+    assert markdown().count("$$") == 24
+    for language in course.LANGUAGES:
+        told = course.course(language)
+        assert [each["name"] for each in told["stations"]] == list(STATIONS)
+        assert all(each["code"] and each["title"] and len(each["options"]) == 3 for each in told["stations"])
+
+
+@pytest.mark.parametrize("name", sorted({each for names in course.CODE.values() for each in names}))
+def test_the_code_is_our_own_and_there(name: str) -> None:
+    found = excerpt(name)
+    lines = (frontend.ASSETS.parent / found.path).read_text(encoding="utf-8").splitlines()
+    assert f"def {name.split(':')[1].split('.')[-1]}(" in lines[found.line - 1] + lines[found.line]
+    for line in found.code.splitlines():
+        assert line.strip() in {each.strip() for each in lines}
+    assert '"""' not in found.code and 1 < len(found.code.splitlines()) <= 24
+
+
+def test_only_the_docstring_is_left_out() -> None:
+    def example(x: int) -> str:
+        """Say.
+
+        More.
+        """
+        return f"{x}" + """kept"""
+
+    code = without_docstring(inspect.getsource(example))
+    assert code == 'def example(x: int) -> str:\n    return f"{x}" + """kept"""'
+
+
+def test_the_languages_say_the_same_things() -> None:
+    english = course.prose("en")
+    for language in frontend.LANGUAGES:
+        other = course.prose(language)
+        for name in STATIONS:
+            ours, theirs = english["stations"][name], other["stations"][name]
+            assert ours.keys() == theirs.keys() and ours["right"] == theirs["right"]
+            same = [key for key in ("title", "intro", "ask", "why") if ours[key] == theirs[key]]
+            assert not same, f"{language} {name}: {same} is not translated"
+        for key, value in other["words"].items():
+            assert set(re.findall(r"\{(\w+)\}", key)) == set(re.findall(r"\{(\w+)\}", value)), key
+    assert course.prose("zh")["words"].keys() == course.prose("de")["words"].keys()
+
+
+def test_the_right_answers_are_not_always_at_the_same_place() -> None:
+    right = [each["right"] for each in course.prose("en")["stations"].values()]
+    assert set(right) == {0, 1, 2} and max(right.count(i) for i in range(3)) <= 6
+
+
+@pytest.mark.parametrize("name", STATIONS)
+def test_every_view_of_every_station_is_drawn_and_named(model: Translator, name: str) -> None:
+    words = course.prose("zh")["words"]
+    first = shown(model, name)
+    says = [view["name"] for view in first["views"]] + [c["name"] for c in first["controls"]]
+    says += [*first["numbers"], *first["texts"]]
+    known = {"√d_model", "d_head", "x", "q", "k, v", "q, k, v", "W₁"}
+    assert {said for said in says if said not in words} <= known
+    for view in first["views"]:
+        themes = json.loads(shown(model, name, view=view["name"])["figure"])
+        assert themes.keys() == {"light", "dark"} or view["name"] == "this model's run"
+        assert themes.get("light", {"data": [1]})["data"]
+        axes = [themes["light"]["layout"].get(axis, {}) for axis in ("xaxis", "yaxis")] if "light" in themes else []
+        titles = [axis.get("title", {}).get("text") for axis in axes]
+        assert {title for title in titles if title and title not in words} <= {"sine", "cosine"}
+
+
+def test_the_scripts_words_are_translated() -> None:
+    said = set(re.findall(r'say\("([^"]+)"', SCRIPT)) | set(
+        re.findall(r'data-w="([^"]+)"', (frontend.ASSETS / "lesson.html").read_text(encoding="utf-8"))
+    )
+    assert said and said <= set(course.prose("de")["words"])
+
+
+def test_a_layer_and_a_head_are_the_models(model: Translator) -> None:
+    trace = model.translate(TEXT, method="greedy")
+    message = shown(model, "cross", layer=2, head=1)
+    np.testing.assert_allclose(cells(message), trace.cross[1, 0], atol=1e-5)
+    assert {c["name"]: c["value"] for c in message["controls"]} == {"layer": 2, "head": 1}
+    assert message["views"][0]["shape"] == [len(trace.tgt), len(trace.src)]
+    assert message["texts"]["Translation"] == trace.translation
+
+
+def cells(message: dict[str, Any]) -> np.ndarray:
+    """The numbers of a heat map, decoded as plotly writes them."""
+    import base64
+
+    z = light(message)["data"][0]["z"]
+    if not isinstance(z, dict):
+        return np.array(z, dtype=float)
+    flat = np.frombuffer(base64.b64decode(z["bdata"]), dtype=np.dtype(z["dtype"]))
+    return flat.reshape([int(n) for n in z["shape"].split(",")])
+
+
+def test_without_the_scale_the_rows_are_sharper(model: Translator) -> None:
+    scaled, plain = shown(model, "scores"), shown(model, "scores", **{"divide by": "one"})
+    name = "entropy of a row (nats)"
+    assert float(plain["numbers"][name]) < float(scaled["numbers"][name])
+    np.testing.assert_allclose(cells(plain).sum(axis=1), 1, atol=1e-6)
+    assert not np.allclose(cells(plain), cells(scaled))
+
+
+def test_the_padding_mask_hides_what_fills_up(model: Translator) -> None:
+    mask, ids = cells(shown(model, "masks", view="padding")), model.source_ids(TEXT)
+    assert mask.shape == (3, len(ids)) and mask[0].all()
+    assert mask.sum(axis=1)[1:].max() < len(ids) and (np.diff(mask, axis=1) <= 0).all()
+
+
+def test_sampling_follows_the_seed_and_the_temperature(model: Translator) -> None:
+    drawn = shown(model, "choice", temperature=1.5, seed=7)["texts"]["Sampled"]
+    assert drawn == model.translate(TEXT, method="sample", temperature=1.5, seed=7).translation
+
+
+def test_no_loss_is_below_the_floor() -> None:
+    import torch
+
+    vocab, smoothing = 9, 0.2
+    target = np.full(vocab, smoothing / vocab)
+    target[4] += 1 - smoothing
+    best = objective(torch.as_tensor(np.log(target))[None], torch.tensor([4]), smoothing=smoothing)
+    assert smoothing_floor(smoothing, vocab) == pytest.approx(float(best.loss), abs=1e-6)
+    assert smoothing_floor(0.0, vocab) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "want"),
+    [({"layer": 99, "head": -3}, (2, 1)), ({"layer": 1.0}, (1, 1)), ({"layer": 2, "head": 2}, (2, 2))],
+)
+def test_options_from_elsewhere_are_moved_into_range(model: Translator, options: dict, want: tuple[int, int]) -> None:
+    controls = shown(model, "projections", **options)["controls"]
+    assert (controls[0]["value"], controls[1]["value"]) == want
+
+
+@pytest.mark.parametrize("value", ["<b>", None, True, float("nan"), [1]])
+def test_an_option_that_is_no_number_is_refused(model: Translator, value: Any) -> None:
+    with pytest.raises(InputError, match="layer must be a number"):
+        shown(model, "projections", layer=value)
+
+
+def test_a_run_without_a_log_says_so(model: Translator) -> None:
+    assert "log.jsonl" in json.loads(shown(model, "training", view="this model's run")["figure"])["error"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        ({"station": "x", "text": TEXT, "direction": "de-en"}, "no station"),
+        ({"station": "tokens", "text": " ", "direction": "de-en"}, "blank"),
+        ({"station": "tokens", "text": TEXT, "direction": "fr-en"}, "no direction"),
+        ({"station": "tokens", "text": 3, "direction": "de-en"}, "must be a string"),
+        ({"station": ["tokens"], "text": TEXT, "direction": "de-en"}, "no station"),
+        ({"station": "tokens", "text": TEXT, "direction": "de-en", "options": 3}, "names with values"),
+        ("tokens", "names with values"),
+    ],
+)
+def test_a_bad_request_is_answered_in_words(tiny_checkpoint: Path, request_: Any, says: str) -> None:
+    station = server_functions(Models({"de-en": tiny_checkpoint}, device="cpu"))[1]
+    assert says in station(request_)["error"]
+
+
+def test_the_page_gets_the_course_in_any_language(tiny_checkpoint: Path) -> None:
+    ask = server_functions(Models({"de-en": tiny_checkpoint}, device="cpu"))[0]
+    assert ask({"language": "de"})["stations"][0]["title"] == course.prose("de")["stations"]["tokens"]["title"]
+    assert ask({"language": "xx"}) == ask({"language": "en"})

@@ -1,0 +1,146 @@
+"""Stations 4 to 7 and 10: query, key, value; scores and weights; masks; heads; cross-attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import plotly.graph_objects as go
+
+from translator.analysis import stations
+from translator.analysis.heads import entropy
+from translator.figures.attention import attention_heatmap, head_mosaic
+from translator.figures.masks import look_ahead_mask, padding_mask
+from translator.figures.style import Theme
+from translator.figures.tensors import head_shares, score_heatmap, tensor_heatmap, value_counts, variance_growth
+from translator.trace import Token
+from translator.ui.lesson.station import Ask, Control, Shown, View, layer_and_head
+
+WIDTHS = (4, 8, 16, 32, 64, 128, 256)
+PADDED = 3
+"""Sentences in the batch of the padding mask: this one, and its beginnings."""
+
+
+def projections(ask: Ask) -> Shown:
+    """Query, key and value of one encoder head."""
+    config = ask.model.bundle.model.config
+    layer, head, controls = layer_and_head(ask, config.encoder_layers, config.encoder_heads)
+    walk = stations.encoder_layer(ask.model, ask.text, layer)
+    names = _names(walk.tokens)
+    views = tuple(
+        View(name, f"{name[0]}[{head}]", tensor[head].shape, partial(tensor_heatmap, tensor[head], names, columns="dimension of the head"))
+        for name, tensor in (("query", walk.attention.query), ("key", walk.attention.key), ("value", walk.attention.value))
+    )  # fmt: skip
+    shape = walk.attention.query.shape
+    return Shown(views, {"x": _shape(walk.before.shape), "q, k, v": _shape(shape), "d_head": str(shape[2])}, controls)
+
+
+def scores(ask: Ask) -> Shown:
+    """Products, scaled or not, and the weights that a softmax makes of them."""
+    config = ask.model.bundle.model.config
+    layer, head, controls = layer_and_head(ask, config.encoder_layers, config.encoder_heads)
+    walk = stations.encoder_layer(ask.model, ask.text, layer)
+    found, names, width = walk.attention, _names(walk.tokens), walk.attention.query.shape[2]
+    scaled = ask.choice("divide by", ("root", "one")) == "root"
+    divisor = width**0.5 if scaled else 1.0
+    products = found.products[head] / divisor
+    weights = found.weights[head] if scaled else found.weights_without_scale()[head]
+    counts = {"q · k": found.products, "q · k / √d_head": found.products / width**0.5}
+    square = products.shape
+    views = (
+        View("weights", f"weights[{head}]", square, partial(attention_heatmap, weights, names, names)),
+        View("scores", f"scores[{head}]", square, partial(score_heatmap, products, names, names)),
+        View("spread of the scores", "scores", found.products.shape, partial(value_counts, counts, "score")),
+        View("variance by width", "Var(q · k)", (len(WIDTHS), 2), _growth),
+    )  # fmt: skip
+    numbers = {
+        "variance of q · k": f"{found.products.var():.2f}",
+        "after the division": f"{(found.products / divisor).var():.2f}",
+        "entropy of a row (nats)": f"{entropy(weights).mean():.2f}",
+        "largest weight": f"{weights.max():.3f}",
+    }
+    root = Control("divide by", "choice", "root" if scaled else "one", (("root", f"√{width} = {width**0.5:.3g}"), ("one", "1")))
+    return Shown(views, numbers, (*controls, root))
+
+
+def masks(ask: Ask) -> Shown:
+    """The padding mask of a batch with this sentence, the look-ahead mask of its translation, and what they leave."""
+    from translator.training.data import collate
+
+    model, trace = ask.model, ask.translate()
+    layer, head, controls = layer_and_head(ask, *trace.decoder.shape[:2])
+    ids = list(model.source_ids(ask.text)[:-1])
+    shorter = [ids[: max(1, round(len(ids) * share))] for share in np.linspace(1, 0, PADDED + 1)[:-1]]
+    config = model.bundle.model.config
+    batch = collate(shorter, shorter, config)
+    cells = [[model.bundle.src.token(id_).surface for id_ in row] for row in batch.src.tolist()]
+    reads = _names(trace.reads)
+    possible = np.tril(np.ones((len(reads), len(reads)), dtype=bool))
+    weights = trace.decoder[layer, head]
+    views = (
+        View("look-ahead", "keep", possible.shape, partial(look_ahead_mask, reads)),
+        View("padding", "keep", tuple(batch.src_keep.shape), partial(padding_mask, batch.src_keep.numpy(), cells)),
+        View("weights after the mask", f"weights[{head}]", weights.shape, partial(attention_heatmap, weights, reads, reads, predicts=_names(trace.tgt), possible=possible)),
+    )  # fmt: skip
+    numbers = {
+        "cells hidden": f"{(~possible).sum()} / {possible.size}",
+        "largest hidden weight": f"{np.where(possible, 0, trace.decoder).max():g}",
+        "first row": f"{weights[0, 0]:g}",
+    }
+    return Shown(views, numbers, controls)
+
+
+def heads(ask: Ask) -> Shown:
+    """Split, attend, lay side by side, project."""
+    config = ask.model.bundle.model.config
+    layer, head, controls = layer_and_head(ask, config.encoder_layers, config.encoder_heads)
+    walk = stations.encoder_layer(ask.model, ask.text, layer)
+    found, names = walk.attention, _names(walk.tokens)
+    views = (
+        View("attend", "weights", found.weights.shape, partial(head_mosaic, found.weights[None], colour="sqrt")),
+        View("mix", f"(weights @ v)[{head}]", found.mixed[head].shape, partial(tensor_heatmap, found.mixed[head], names, columns="dimension of the head")),
+        View("concatenate", "joined", found.joined.shape, partial(tensor_heatmap, found.joined, names, columns="heads side by side")),
+        View("project", "output", found.output.shape, partial(tensor_heatmap, found.output, names)),
+        View("what each head adds", "‖parts‖", found.parts.shape[:2], partial(head_shares, found.parts, names)),
+    )  # fmt: skip
+    numbers = {
+        "split": _shape(found.query.shape),
+        "attend": _shape(found.weights.shape),
+        "mix": _shape(found.mixed.shape),
+        "concatenate": _shape(found.joined.shape),
+        "project": _shape(found.output.shape),
+    }
+    return Shown(views, numbers, controls)
+
+
+def cross(ask: Ask) -> Shown:
+    """Rows of the translation over the tokens of the source."""
+    trace = ask.translate()
+    sharp = trace.cross[..., :-1].max(axis=-1, initial=0).mean(axis=-1)  # EOS is where idle heads rest
+    best = divmod(int(sharp.argmax()), sharp.shape[1])
+    layer, head, controls = layer_and_head(ask, *sharp.shape, default=best)
+    found = stations.cross_attention(ask.model, trace, layer)
+    reads, keys = _names(trace.reads), _names(trace.src)
+    width = found.query.shape[2]
+    views = (
+        View("weights", f"weights[{head}]", found.weights[head].shape, partial(attention_heatmap, found.weights[head], reads, keys, predicts=_names(trace.tgt))),
+        View("scores", f"scores[{head}]", found.products[head].shape, partial(score_heatmap, found.products[head] / width**0.5, reads, keys)),
+        View("all heads", "weights", trace.cross.shape, partial(head_mosaic, trace.cross, colour="sqrt")),
+        View("query", f"q[{head}]", found.query[head].shape, partial(tensor_heatmap, found.query[head], reads, columns="dimension of the head")),
+        View("key", f"k[{head}]", found.key[head].shape, partial(tensor_heatmap, found.key[head], keys, columns="dimension of the head")),
+    )  # fmt: skip
+    numbers = {"q": _shape(found.query.shape), "k, v": _shape(found.key.shape), "weights": _shape(found.weights.shape)}
+    return Shown(views, numbers, controls, {"Translation": trace.translation})
+
+
+def _growth(*, theme: Theme) -> go.Figure:
+    return variance_growth(WIDTHS, stations.dot_product_variances(WIDTHS), theme=theme)
+
+
+def _names(tokens: Sequence[Token]) -> list[str]:
+    return [token.surface for token in tokens]
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "[" + ", ".join(map(str, shape)) + "]"

@@ -1,0 +1,95 @@
+"""Stations 11 and 12: choosing the next token, and how all of it was learnt."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import plotly.graph_objects as go
+
+from translator.analysis import stations
+from translator.errors import InputError
+from translator.figures.decoding import beam_tree, candidates, token_confidence
+from translator.figures.sampling import temperature_curves
+from translator.figures.style import Theme
+from translator.figures.training import noam_curves, smoothing_loss_curve, target_distribution, training_curves
+from translator.training.state import read_log
+from translator.ui.lesson.station import Ask, Control, Shown, View
+
+TEMPERATURES = (0.3, 1.0, 2.0)
+BEAMS = 4
+PAPER = ((512, 4000), (512, 8000), (256, 4000))
+
+
+def choice(ask: Ask) -> Shown:
+    """The distribution of one step, and what three ways to choose make of it."""
+    temperature = round(ask.real("temperature", 0.1, 3.0, 1.0), 2)
+    seed = ask.whole("seed", 0, 9999, 0)
+    trace, beam = ask.translate(), ask.translate(method="beam", beam=BEAMS)
+    drawn = ask.translate(method="sample", temperature=temperature, seed=seed)
+    unsure = 1 + int(np.argmax([step.entropy for step in trace.steps]))
+    step = ask.whole("step", 1, len(trace.tgt), unsure)
+    at = trace.steps[step - 1]
+    logits = stations.next_token_logits(ask.model, trace)[step - 1]
+    ids = [candidate.token.id for candidate in at.candidates]
+    probs = {t: stations.softmax(logits, t)[ids] for t in sorted({*TEMPERATURES, temperature})}
+    surface = ask.model.bundle.tgt.token
+    views = (
+        View("distribution", "softmax(logits)", logits.shape, partial(candidates, at)),
+        View("temperature", "softmax(logits / T)", (len(probs), len(ids)), partial(temperature_curves, probs, [c.token.surface for c in at.candidates])),
+        View("every step", "p, H", (2, len(trace.tgt)), partial(token_confidence, trace)),
+        View("beam search", "beams", (len(beam.steps), BEAMS), partial(beam_tree, beam.steps, lambda id_: surface(id_).surface)),
+    )  # fmt: skip
+    controls = (
+        Control("step", "slider", step, low=1, high=len(trace.tgt)),
+        Control("temperature", "slider", temperature, low=0.1, high=3.0, step=0.1),
+        Control("seed", "number", seed, low=0, high=9999),
+    )
+    numbers = {"best": f"{np.exp(at.candidates[0].log_prob):.3f}", "entropy (nats)": f"{at.entropy:.2f}", "vocabulary": f"{len(logits):,}"}
+    texts = {"Greedy": trace.translation, "Sampled": drawn.translation, "Beam of 4": beam.translation}
+    return Shown(views, numbers, controls, texts)
+
+
+def training(ask: Ask) -> Shown:
+    """Smoothed targets, what they punish, learning rates, and this checkpoint's own run."""
+    smoothing = round(ask.real("smoothing", 0.0, 0.5, 0.1), 2)
+    width, warmup = ask.whole("d_model", 16, 4096, 256), ask.whole("warmup", 1, 20_000, 2000)
+    curves = tuple(dict.fromkeys((*PAPER, (width, warmup))))
+    smoothings = sorted({0.0, 0.1, 0.4, smoothing})
+    trace = ask.translate()
+    views = (
+        View("smoothed target", "q", (3, 5), partial(target_distribution, smoothing=smoothing)),
+        View("loss and confidence", "KL(q ‖ p)", (len(smoothings), 198), partial(smoothing_loss_curve, smoothings)),
+        View("learning rate", "lr(n)", (len(curves), 20_000), partial(noam_curves, curves)),
+        View("this model's run", "log.jsonl", (), partial(_run, ask)),
+    )
+    controls = (
+        Control("smoothing", "slider", smoothing, low=0.0, high=0.5, step=0.05),
+        Control("d_model", "number", width, low=16, high=4096),
+        Control("warmup", "number", warmup, low=1, high=20_000),
+    )
+    losses = -trace.log_probs
+    floor = smoothing_floor(smoothing, len(ask.model.bundle.tgt))
+    numbers = {"loss of this translation (nats a token)": f"{losses.mean():.3f}", "lowest smoothed loss": f"{floor:.3f}"}
+    return Shown(views, numbers, controls, {"Translation": trace.translation})
+
+
+def smoothing_floor(smoothing: float, vocab: int) -> float:
+    """The entropy in nats of a smoothed target over `vocab` ids: no model can do better."""
+    share = smoothing / vocab
+    right = 1 - smoothing + share
+    rest = -(vocab - 1) * share * np.log(share) if share else 0.0
+    return float(rest - right * np.log(right))
+
+
+def _run(ask: Ask, *, theme: Theme) -> go.Figure:
+    """The curves of the run that made this checkpoint.
+
+    Raises:
+        InputError: it came without a log.
+    """
+    folder = ask.model.bundle.folder
+    path = None if folder is None else folder / "log.jsonl"
+    if path is None or not path.is_file():
+        raise InputError("this checkpoint came without the log of its training (log.jsonl)")
+    return training_curves(read_log(path), theme=theme)
