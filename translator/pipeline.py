@@ -18,7 +18,7 @@ from translator.checkpoints import Bundle, load_bundle
 from translator.config import DecodeConfig, from_dict
 from translator.decode import Hypothesis, IdStep, Replay, Stop, encode, finish, replay, search, search_batch
 from translator.errors import BusyError, InputError
-from translator.model import Encoded, Transformer
+from translator.model import Encoded, Gates, Transformer
 from translator.text import Encoding, is_blank, normalise_text
 from translator.trace import Beam, Candidate, Step, Token, Trace
 
@@ -47,6 +47,15 @@ class _Request:
     max_length: int
     prefix: tuple[int, ...] = ()
     stop: Stop | None = None
+    gates: Gates | None = None
+
+    def encode(self, model: Transformer) -> Encoded:
+        """The encoder's pass."""
+        return encode(model, self.src_ids, self.gates_on(model))
+
+    def gates_on(self, model: Transformer) -> Gates | None:
+        """The gates where the model is."""
+        return self.gates and self.gates.to(model.output.weight.device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +109,8 @@ class Translator:
             text: what to translate.
             settings: fields of `DecodeConfig` (method, beam, max_length, ...) over what the checkpoint
                 is best decoded with; and `prefix` (text, or ids, that the translation must begin with),
-                `stop` (asked before every step; True ends the work), `deadline` (seconds).
+                `stop` (asked before every step; True ends the work), `deadline` (seconds), `gates` (a factor
+                for each head, see `Gates`).
         Raises:
             InputError: the text is blank or too long, or a setting is unknown or out of range.
             CancelledError: `stop` said so.
@@ -124,7 +134,7 @@ class Translator:
             raise InputError(f"the target has {len(ids)} tokens; at most {limit} are allowed, and nothing is cut")
         started = time.perf_counter()
         given = Hypothesis(ids, truncated=ids[-1] != eos_id)
-        found = self._retry(lambda model: _Found(model, encode(model, request.src_ids), given), self.bundle.model)
+        found = self._retry(lambda model: _Found(model, request.encode(model), given), self.bundle.model)
         trace = self._trace(request, found)
         return dataclasses.replace(trace, seconds=time.perf_counter() - started)
 
@@ -223,6 +233,7 @@ class Translator:
         prefix: str | Sequence[int] = (),
         stop: Stop | None = None,
         deadline: float | None = None,
+        gates: Gates | None = None,
         **settings: Any,
     ) -> _Request:
         """Check everything that can be checked before the model runs."""
@@ -236,7 +247,7 @@ class Translator:
         if len(forced) > longest:
             raise InputError(f"the prefix has {len(forced)} tokens, but at most {longest} are to be produced")
         source = _SURROGATE.sub("\ufffd", text)  # no encoder could write a lone surrogate
-        return _Request(source, encoding, src_ids, config, longest, forced, _stop_by(stop, deadline))
+        return _Request(source, encoding, src_ids, config, longest, forced, _stop_by(stop, deadline), gates)
 
     def _prefix(self, prefix: str | Sequence[int]) -> tuple[int, ...]:
         if isinstance(prefix, str):
@@ -287,6 +298,8 @@ class Translator:
             if self._spare is None:
                 spare = Transformer(self.bundle.model.config)
                 spare.load_state_dict(self.bundle.model.state_dict())
+                for name, table in self.bundle.model.named_buffers():  # sinusoids are no weights, but may be altered
+                    spare.get_buffer(name).copy_(table)
                 self._spare = spare.eval().requires_grad_(False)
             return self._spare
 
@@ -311,7 +324,14 @@ class Translator:
 
         def run(model: Transformer) -> Replay:
             encoded = found.encoded if model is found.model else None
-            return replay(model, request.src_ids, ids, encoded=encoded, candidates=request.config.candidates)
+            return replay(
+                model,
+                request.src_ids,
+                ids,
+                encoded=encoded,
+                candidates=request.config.candidates,
+                gates=request.gates_on(model),
+            )
 
         bundle, ids = self.bundle, found.hypothesis.ids
         maps = self._retry(run, found.model)
@@ -357,7 +377,7 @@ class Translator:
 
 
 def _searched(model: Transformer, request: _Request) -> Generator[IdStep, None, _Found]:
-    encoded = encode(model, request.src_ids)
+    encoded = request.encode(model)
     searching = search(
         model,
         request.src_ids,
@@ -366,6 +386,7 @@ def _searched(model: Transformer, request: _Request) -> Generator[IdStep, None, 
         prefix=request.prefix,
         stop=request.stop,
         encoded=encoded,
+        gates=request.gates_on(model),
     )
     beams: list[tuple[Beam, ...]] = []
     while True:

@@ -31,10 +31,15 @@ class Gates:
         gates = getattr(self, kind)
         return None if gates is None else gates[layer]
 
+    def to(self, device: torch.device) -> Gates:
+        """The same gates on another device."""
+        found = (getattr(self, kind) for kind in ("encoder", "decoder", "cross"))
+        return Gates(*(None if gates is None else gates.to(device) for gates in found))
+
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """memory [B, S, D]; weights [B, L, H, S, S]; states [B, L + 1, S, D], the stream before layer 1 to after layer L."""
+    """memory [B, S, D]; weights [B, L, H, S, S]; states [B, L + 1, S, D], the stream before layer 1 and after each."""
 
     memory: Tensor
     weights: Tensor
@@ -70,7 +75,9 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         self.src_embedding = nn.Embedding(config.src_vocab, config.d_model)
-        self.tgt_embedding = self.src_embedding if config.embeddings == "shared" else nn.Embedding(config.tgt_vocab, config.d_model)
+        self.tgt_embedding = (
+            self.src_embedding if config.embeddings == "shared" else nn.Embedding(config.tgt_vocab, config.d_model)
+        )
         self.output = nn.Linear(config.d_model, config.tgt_vocab, bias=config.output_bias)
         self._positions()
         self.embedding_norms = nn.ModuleList(layer_norm(config) for _ in range(2 if config.embedding_norm else 0))
@@ -106,7 +113,9 @@ class Transformer(nn.Module):
 
     def embed(self, ids: Tensor, *, target: bool, first: int = 0) -> Tensor:
         """ids [B, T] as scaled embeddings plus positions, [B, T, D]; the first id stands at index `first`."""
-        embedding, table = (self.tgt_embedding, self.tgt_positions) if target else (self.src_embedding, self.src_positions)
+        embedding, table = (
+            (self.tgt_embedding, self.tgt_positions) if target else (self.src_embedding, self.src_positions)
+        )
         scale = self.config.d_model**0.5 if self.config.scale_embeddings else 1.0
         x = embedding(ids) * scale + table[first : first + ids.shape[1]]
         if self.embedding_norms:
@@ -139,7 +148,9 @@ class Transformer(nn.Module):
         logits = self.output(self.decoder_norm(x))
         return Decoded(logits, torch.stack(own, 1), torch.stack(cross, 1), torch.stack(states, 1))
 
-    def forward(self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None, tgt_keep: Tensor | None = None) -> Tensor:
+    def forward(
+        self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None, tgt_keep: Tensor | None = None
+    ) -> Tensor:
         """Logits [B, T, V] by fused attention, for training; equals `encode` and `decode` within rounding.
 
         With `tgt_keep` [B, T] only the rows where it is True come back, [rows, V]: padding is not projected.
@@ -169,7 +180,12 @@ class Transformer(nn.Module):
 
         The cross keys and values of every layer are computed here, once.
         """
-        size = (memory.shape[0] * rows, self.config.decoder_heads, max_length, self.config.head_size(self.config.decoder_heads))
+        size = (
+            memory.shape[0] * rows,
+            self.config.decoder_heads,
+            max_length,
+            self.config.head_size(self.config.decoder_heads),
+        )
         layers = []
         for layer in self.decoder:
             key, value = layer.cross.key_value(memory)
