@@ -102,7 +102,9 @@ class Table:
         *, unit: str = "× faster", detail: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         """Any other figure."""
-        row = Row(number, what, peer, value, target, met, self.threads, low, high, self.others, unit, dict(detail or {}))
+        row = Row(
+            number, what, peer, value, target, met, self.threads, low, high, self.others, unit, dict(detail or {})
+        )
         self.rows.append(row)
 
 
@@ -133,14 +135,30 @@ def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
         speed = memory_speed()
     table, name, ours = Table(threads, watch.others), two.size.name, times["ours"]
     detail = {key: round(value.median, 4) for key, value in times.items()}
-    table.ratio("1", f"greedy with all maps, {name}", "transformers, eager", (ours, times["transformers"]), 1.6, **detail)
+    table.ratio(
+        "1", f"greedy with all maps, {name}", "transformers, eager", (ours, times["transformers"]), 1.6, **detail
+    )
     table.ratio("2", f"greedy with all maps, {name}", "CTranslate2 float32, one map", (ours, times["ct2"]), 1.7)
     cost, low, high = compare(times["without maps"], ours)
-    table.add("5", "cost of the maps", "ourselves without maps", cost, "≤ 1.10 ×", cost <= 1.1, low, high, unit="× the time")
-    table.ratio("6", f"beam 4 with all maps, {name}", "transformers beam 4", (times["beam"], times["transformers beam"]), 1.6)
+    table.add(
+        "5", "cost of the maps", "ourselves without maps", cost, "≤ 1.10 ×", cost <= 1.1, low, high, unit="× the time"
+    )
+    table.ratio(
+        "6", f"beam 4 with all maps, {name}", "transformers beam 4", (times["beam"], times["transformers beam"]), 1.6
+    )
     step = (times["without maps"].median - times["encode"].median) / TARGET
     share = two.size.bytes_read / step / speed
-    table.add("7", "share of memory speed", f"{speed / 1e9:.1f} GB/s measured", share, "≥ 0.8", share >= 0.8, share, share, unit="of it")
+    table.add(
+        "7",
+        "share of memory speed",
+        f"{speed / 1e9:.1f} GB/s measured",
+        share,
+        "≥ 0.8",
+        share >= 0.8,
+        share,
+        share,
+        unit="of it",
+    )
     table.ratio("8", f"greedy with all maps, fp32, {name}", "CTranslate2 int8", (ours, times["ct2 int8"]), 1.1)
     return table.rows
 
@@ -159,12 +177,31 @@ def _shipped(two: Contestants, threads: int, runs: int) -> list[Row]:
         times = alternate(contestants, runs=runs)
     table, name = Table(threads, watch.others), two.size.name
     detail = {key: round(value.median, 4) for key, value in times.items()}
-    table.ratio("3", f"greedy with all maps, {name}", "transformers, eager", (times["ours"], times["transformers"]), 2.5, **detail)
-    table.ratio("4", f"greedy with all maps, {name}", "a loop without cache", (times["ours"], times["without cache"]), 4.0)
+    table.ratio(
+        "3",
+        f"greedy with all maps, {name}",
+        "transformers, eager",
+        (times["ours"], times["transformers"]),
+        2.5,
+        **detail,
+    )
+    table.ratio(
+        "4", f"greedy with all maps, {name}", "a loop without cache", (times["ours"], times["without cache"]), 4.0
+    )
     fixed = times["encode"].median
     early = (times["5"].median - fixed) / 5
     flat = (times["120"].median - times["5"].median) / 115 / early
-    table.add("4b", "a token's cost, 5th to 120th", "the first five", flat, "≤ 1.3 ×", flat <= 1.3, flat, flat, unit="× the time")
+    table.add(
+        "4b",
+        "a token's cost, 5th to 120th",
+        "the first five",
+        flat,
+        "≤ 1.3 ×",
+        flat <= 1.3,
+        flat,
+        flat,
+        unit="× the time",
+    )
     return [*table.rows, *_batch(two, threads)]
 
 
@@ -184,7 +221,9 @@ def _batch(two: Contestants, threads: int, count: int = 2000) -> list[Row]:
             width = max(map(len, chosen))
             pad = two.ours.config.pad_id
             ids = torch.tensor([[*row, *[pad] * (width - len(row))] for row in chosen])
-            two.theirs.generate(ids, attention_mask=(ids != pad).long(), max_new_tokens=width, num_beams=1, do_sample=False)
+            two.theirs.generate(
+                ids, attention_mask=(ids != pad).long(), max_new_tokens=width, num_beams=1, do_sample=False
+            )
 
     model = two.ctranslate2("float32", threads)
     pieces = [["</s>" if i == two.ours.config.eos_id else f"▁w{i - 2}" for i in ids] for ids in sources]
@@ -198,6 +237,13 @@ def _batch(two: Contestants, threads: int, count: int = 2000) -> list[Row]:
         times = alternate({"ours": ours, "transformers": transformers, "ct2": ct2_all}, runs=3)
     table = Table(threads, watch.others)
     detail = {key: round(value.median, 2) for key, value in times.items()}
-    table.ratio("9", f"{count} sentences in batches", "transformers, batches of 64", (times["ours"], times["transformers"]), 2.0, **detail)
+    table.ratio(
+        "9",
+        f"{count} sentences in batches",
+        "transformers, batches of 64",
+        (times["ours"], times["transformers"]),
+        2.0,
+        **detail,
+    )
     table.ratio("9b", f"{count} sentences in batches", "CTranslate2 float32", (times["ours"], times["ct2"]), 0.8)
     return table.rows

@@ -6,6 +6,7 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import ctranslate2
 import sentencepiece
@@ -50,7 +51,7 @@ class Contestants:
 
     size: Size
     ours: Transformer
-    theirs: MarianMTModel
+    theirs: Any
     folder: Path
 
     def ctranslate2(self, compute_type: str, threads: int) -> ctranslate2.Translator:

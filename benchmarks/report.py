@@ -56,7 +56,12 @@ def table(rows: Sequence[Row]) -> str:
 
 def write(rows: Sequence[Row], path: Path) -> None:
     """Everything measured, and the machine it was measured on, as JSON."""
-    machine = {"platform": platform.platform(), "processor": _processor(), "cores": os.cpu_count(), "python": platform.python_version()}
+    machine = {
+        "platform": platform.platform(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"machine": machine, "rows": [{**asdict(row), "busy": row.busy} for row in rows]}
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -34,6 +34,8 @@ def sentences(count: int = 8000, seed: int = 0) -> tuple[list[list[int]], list[l
 class PlainTransformer(nn.Module):
     """Embeddings, `torch.nn.Transformer`, an output tied to the embedding: what a tutorial writes."""
 
+    positions: Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.embedding = nn.Embedding(VOCAB, WIDTH)
@@ -115,5 +117,7 @@ def rows(threads: int, runs: int) -> list[Row]:
         speed = {"tokens_per_second": 1 / times[name].median, "peer_tokens_per_second": 1 / times["plain"].median}
         what = f"training, {name}, 3 + 3 layers, d 256, dropout 0.3"
         peer = "torch.nn.Transformer, plain loop, fp32"
-        out.append(Row("10", what, peer, ratio, "≥ 1.5 ×", ratio >= 1.5, threads, low, high, watch.others, detail=speed))
+        out.append(
+            Row("10", what, peer, ratio, "≥ 1.5 ×", ratio >= 1.5, threads, low, high, watch.others, detail=speed)
+        )
     return out

@@ -37,9 +37,8 @@ def _whole(name: str, value: object, low: int, high: int) -> None:
 
 
 def _real(name: str, value: object, low: float, high: float) -> None:
-    ok = isinstance(value, (int, float)) and not isinstance(value, bool)
-    ok = ok and math.isfinite(value) and low <= value <= high  # type: ignore[operator]
-    _require(ok, name, value, f"a finite number from {low} to {high}")
+    number = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+    _require(low <= number <= high, name, value, f"a finite number from {low} to {high}")
 
 
 def _choice(name: str, value: object, literal: Any) -> None:

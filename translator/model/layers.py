@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -11,12 +12,23 @@ from torch.nn import functional as F
 from translator.config import ModelConfig
 from translator.model.attention import Attention
 
+M = TypeVar("M", bound=nn.Module)
+
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
     "silu": F.silu,
     "none": lambda x: x,
 }
+
+
+class Stack(nn.ModuleList, Generic[M]):
+    """Modules of one kind, in order: an `nn.ModuleList` that says what it holds."""
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[M]: ...
+        def __getitem__(self, index: int) -> M: ...  # type: ignore[override]
 
 
 class UnbiasedLayerNorm(nn.Module):

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from translator.config import ModelConfig
 from translator.model.attention import causal_keep
 from translator.model.cache import Cache, LayerCache
-from translator.model.layers import DecoderLayer, EncoderLayer, layer_norm
+from translator.model.layers import DecoderLayer, EncoderLayer, Stack, layer_norm
 from translator.model.positions import position_table
 
 
@@ -71,6 +71,9 @@ class Transformer(nn.Module):
     `src_keep` [B, S] is True where a source token is real.
     """
 
+    src_positions: Tensor
+    tgt_positions: Tensor
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
@@ -80,9 +83,9 @@ class Transformer(nn.Module):
         )
         self.output = nn.Linear(config.d_model, config.tgt_vocab, bias=config.output_bias)
         self._positions()
-        self.embedding_norms = nn.ModuleList(layer_norm(config) for _ in range(2 if config.embedding_norm else 0))
-        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
-        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.embedding_norms = Stack[nn.Module](layer_norm(config) for _ in range(2 if config.embedding_norm else 0))
+        self.encoder = Stack[EncoderLayer](EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.decoder = Stack[DecoderLayer](DecoderLayer(config) for _ in range(config.decoder_layers))
         self.encoder_norm = layer_norm(config) if config.final_norm else nn.Identity()
         self.decoder_norm = layer_norm(config) if config.final_norm else nn.Identity()
         self._initialise()
