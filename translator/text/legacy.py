@@ -128,7 +128,8 @@ class LegacyTokenizer:
     def _joined(self, ids: Sequence[int]) -> tuple[str, list[tuple[int, int] | None]]:
         common.check_ids(ids, len(self))
         gap = "" if self.config.language == "zh" else " "
-        text, spans = "", []
+        text = ""
+        spans: list[tuple[int, int] | None] = []
         for id in ids:
             if _skipped(id):
                 spans.append(None)

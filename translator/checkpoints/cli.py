@@ -1,0 +1,53 @@
+"""The commands `convert`, `push` and `space` of python -m translator."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the commands; heavy libraries are imported only when one of them runs."""
+    command = commands.add_parser("convert", help="turn an OPUS-MT or a source document's checkpoint into our format")
+    command.add_argument("source", type=Path, metavar="SOURCE", help="its folder, or its file of weights")
+    command.add_argument("folder", type=Path, metavar="FOLDER", help="what to write, such as checkpoints/my-model")
+    command.add_argument("--heads", type=int, help="attention heads, where the weights do not tell")
+    command.add_argument("--src", metavar="CODE", help="language of the source, such as en")
+    command.add_argument("--tgt", metavar="CODE", help="language of the target, such as zh")
+    command.add_argument("--dtype", default="float32", help="float32 (default), or float16 for half the size")
+    command.set_defaults(run=_convert)
+
+    command = commands.add_parser("push", help="publish a checkpoint on the Hugging Face hub")
+    command.add_argument("folder", type=Path, metavar="FOLDER", help="of the checkpoint")
+    command.add_argument("repository", metavar="OWNER/NAME")
+    command.add_argument("--scores", type=Path, metavar="FILE.json", help="what `evaluate --json` wrote, for the card")
+    command.add_argument("--dataset", action="append", default=[], metavar="ID", help="hub id of training data")
+    command.add_argument("--private", action="store_true", help="make the repository private, if it is made")
+    command.set_defaults(run=_push)
+
+    command = commands.add_parser("space", help="publish this page as a Hugging Face Space, or update it")
+    command.add_argument("repository", metavar="OWNER/NAME")
+    command.add_argument("--private", action="store_true", help="make the Space private, if it is made")
+    command.set_defaults(run=_space)
+
+
+def _convert(args: argparse.Namespace) -> None:
+    from translator.checkpoints.convert import convert
+    from translator.errors import InputError
+
+    if (args.src is None) != (args.tgt is None):
+        raise InputError("give both --src and --tgt, or neither")
+    languages = None if args.src is None else (args.src, args.tgt)
+    print(convert(args.source, args.folder, heads=args.heads, languages=languages, dtype=args.dtype))
+
+
+def _push(args: argparse.Namespace) -> None:
+    from translator.checkpoints.publish import push
+
+    print(push(args.folder, args.repository, scores=args.scores, datasets=args.dataset, private=args.private))
+
+
+def _space(args: argparse.Namespace) -> None:
+    from translator.checkpoints.publish import space
+
+    print(space(args.repository, private=args.private))
