@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: every comparison of this package with its peers, side by side, one table and one JSON file."""
+"""`python -m benchmarks`: this package beside its peers, in one run, one table and one JSON file."""
 
 from __future__ import annotations
 

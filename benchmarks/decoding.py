@@ -1,4 +1,4 @@
-"""Rows 1-9: decoding with every map, beside `transformers`, CTranslate2, a loop without a cache, and the memory's speed."""
+"""Rows 1-9: decoding with every map, beside `transformers`, CTranslate2, a plain loop, and the memory's speed."""
 
 from __future__ import annotations
 

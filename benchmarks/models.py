@@ -24,7 +24,7 @@ NEVER = -1e4
 
 @dataclass(frozen=True)
 class Size:
-    """How large a contestant is; `bytes_read` in a cached step counts every weight but the encoder's and embeddings'."""
+    """How large a contestant is."""
 
     name: str
     layers: int
@@ -83,14 +83,14 @@ def make(size: Size, folder: Path) -> Contestants:
 def _random(size: Size) -> MarianMTModel:
     torch.manual_seed(0)
     pad = size.vocab - 1
-    config = MarianConfig(
+    settings: dict[str, Any] = dict(
         vocab_size=size.vocab, d_model=size.d_model, encoder_ffn_dim=size.d_ff, decoder_ffn_dim=size.d_ff,
         encoder_layers=size.layers, decoder_layers=size.layers, encoder_attention_heads=size.heads,
         decoder_attention_heads=size.heads, activation_function="swish", scale_embedding=True,
         max_position_embeddings=512, pad_token_id=pad, decoder_start_token_id=pad, eos_token_id=EOS,
         forced_eos_token_id=None, num_beams=1, attn_implementation="eager",
     )  # fmt: skip
-    model = MarianMTModel(config).eval()
+    model = MarianMTModel(MarianConfig(**settings)).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "embed_positions" not in name and parameter.dim() > 1:

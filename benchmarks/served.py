@@ -21,7 +21,7 @@ from typing import Any
 import httpx
 
 ROOT = Path(__file__).resolve().parents[1]
-STARTUP = 120.0
+STARTUP = 300.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -51,7 +51,11 @@ class App:
             [sys.executable, "app.py"], cwd=ROOT, env={**os.environ, **address, **(environment or {})}
         )
         self.url = f"http://127.0.0.1:{self.port}"
-        self.ready = wait_until_ready(self.url, self.process)
+        try:
+            self.ready = wait_until_ready(self.url, self.process)
+        except RuntimeError:
+            self.kill()
+            raise
 
     @property
     def cpu_seconds(self) -> float:

@@ -80,7 +80,8 @@ def plain_steps(src: list[list[int]], tgt: list[list[int]]) -> Iterator[int]:
 def our_steps(src: list[list[int]], tgt: list[list[int]], folder: Path, precision: str) -> Iterator[int]:
     """Our loop over the same sentences; yields the real target tokens of each step."""
     config = TrainConfig(
-        name="bench", src="de", tgt="en", batch_tokens=BUDGET, schedule="noam", label_smoothing=0.1, precision=precision,  # type: ignore[arg-type]
+        name="bench", src="de", tgt="en", batch_tokens=BUDGET, schedule="noam", label_smoothing=0.1,
+        precision=precision,  # type: ignore[arg-type]
     )  # fmt: skip
     shape = ModelConfig(
         VOCAB, VOCAB, d_model=WIDTH, d_ff=INNER, encoder_layers=LAYERS, decoder_layers=LAYERS,

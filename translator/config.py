@@ -67,8 +67,8 @@ class ModelConfig:
     """The shape and the habits of one encoder-decoder Transformer.
 
     Defaults follow Vaswani et al. 2017 with pre-norm. Sizes are counts, `dropout` is a probability.
-    `d_head` None means d_model / heads, `decoder_d_ff` None the encoder's. `embeddings`: "separate" (source, target and output),
-    "tied" (target and output are one), "shared" (all three are one).
+    `d_head` None means d_model / heads, `decoder_d_ff` None the encoder's. `embeddings`: "separate" (source,
+    target and output), "tied" (target and output are one), "shared" (all three are one).
     `padded_length`: every source is padded to it and the padding is attended to (one source
     document was trained so); None masks padding, as everybody else does.
     `banned_ids` are never chosen by a search (None: padding and the start token); no attention reads
@@ -238,7 +238,8 @@ class TrainConfig:
     corpus not named takes part once, one with 0 is left out. `batch_tokens` counts target tokens,
     padding included. `steps` are optimiser steps. `lr` is the peak of every schedule but Noam's,
     where it is the factor before d_model^-0.5; "trapezoid" is flat until the last `decay` steps and
-    then falls to 0 in a line. `precision` "auto" means bfloat16 autocast on CUDA, float32 elsewhere. `bpe_dropout` and `label_smoothing` are probabilities.
+    then falls to 0 in a line. `precision` "auto" means bfloat16 autocast on CUDA, float32 elsewhere.
+    `bpe_dropout` and `label_smoothing` are probabilities.
     `average` is how many of the last checkpoints are averaged.
     """
 
