@@ -34,6 +34,7 @@ const mountLesson = (element, server) => {
     clearTimeout(timer);
     const number = ++asked, name = state.name;
     box.setAttribute("aria-busy", "true");
+    if (!latest) find("output").textContent = say("The model is at work …");
     timer = setTimeout(async () => {
       let answer;
       try {

@@ -1,8 +1,17 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from translator.errors import InputError
-from translator.figures.tensors import head_shares, score_heatmap, tensor_heatmap, token_values, value_counts, variance_growth
+from translator.figures.tensors import (
+    head_shares,
+    score_heatmap,
+    tensor_heatmap,
+    token_values,
+    value_counts,
+    variance_growth,
+)
 
 TOKENS = ["the", "cat", "the"]
 RNG = np.random.default_rng(1)
@@ -55,8 +64,10 @@ def test_counts_are_shares_on_common_bins():
     for trace, values in zip(fig.data, series.values(), strict=True):
         np.testing.assert_allclose(trace.x, np.repeat(edges, 2)[1:-1])
         inside = [
-            np.mean([(low <= v) and (v < high or (high == edges[-1] and v <= high)) for v in np.ravel(values) if v < np.inf])
-            for low, high in zip(edges, edges[1:], strict=False)
+            np.mean(
+                [(low <= v) and (v < high or (high == edges[-1] and v <= high)) for v in np.ravel(values) if v < np.inf]
+            )
+            for low, high in pairwise(edges)
         ]
         np.testing.assert_allclose(trace.y[::2], inside)
 

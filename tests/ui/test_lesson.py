@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
+import operator
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +19,10 @@ from translator import Translator, load
 from translator.errors import InputError
 from translator.training.objective import objective
 from translator.ui import frontend
-from translator.ui.lesson import course
+from translator.ui.lesson import course, sentence
 from translator.ui.lesson.equations import EQUATIONS, STATIONS, markdown
 from translator.ui.lesson.output import smoothing_floor
-from translator.ui.lesson.source import excerpt, without_docstring
+from translator.ui.lesson.source import excerpt
 from translator.ui.lesson_tab import server_functions
 from translator.ui.session import Models
 
@@ -32,7 +36,7 @@ def model(tiny_checkpoint: Path) -> Translator:
 
 
 def shown(model: Translator, name: str, *, view: str = "", text: str = TEXT, **options: Any) -> dict[str, Any]:
-    return course.station(model, name, text, options=options, view=view)
+    return sentence.station(model, name, text, options=options, view=view)
 
 
 def light(message: dict[str, Any]) -> dict[str, Any]:
@@ -40,7 +44,7 @@ def light(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_twelve_stations_each_with_words_code_and_an_equation() -> None:
-    assert len(STATIONS) == 12 and list(course.BUILDERS) == list(course.CODE) == list(EQUATIONS)
+    assert len(STATIONS) == 12 and list(sentence.BUILDERS) == list(course.CODE) == list(EQUATIONS)
     assert markdown().count("$$") == 24
     for language in course.LANGUAGES:
         told = course.course(language)
@@ -51,23 +55,31 @@ def test_twelve_stations_each_with_words_code_and_an_equation() -> None:
 @pytest.mark.parametrize("name", sorted({each for names in course.CODE.values() for each in names}))
 def test_the_code_is_our_own_and_there(name: str) -> None:
     found = excerpt(name)
+    module, _, qualified = name.partition(":")
+    function = operator.attrgetter(qualified)(importlib.import_module(module))
+    source, first = inspect.getsourcelines(inspect.unwrap(function))
+    whole = [line.strip() for line in source if not line.strip().startswith("@")]
+    assert found.line == first + len(source) - len(whole) and found.code.splitlines()[-1].strip() == whole[-1]
     lines = (frontend.ASSETS.parent / found.path).read_text(encoding="utf-8").splitlines()
-    assert f"def {name.split(':')[1].split('.')[-1]}(" in lines[found.line - 1] + lines[found.line]
+    assert f"def {qualified.split('.')[-1]}(" in lines[found.line - 1]
     for line in found.code.splitlines():
         assert line.strip() in {each.strip() for each in lines}
     assert '"""' not in found.code and 1 < len(found.code.splitlines()) <= 24
 
 
 def test_only_the_docstring_is_left_out() -> None:
-    def example(x: int) -> str:
-        """Say.
+    found = excerpt("translator.model.layers:Residual.enter")
+    assert found.code == "def enter(self, x: Tensor) -> Tensor:\n    return self.norm(x) if self.pre else x"
+    with pytest.raises(LookupError):
+        excerpt("translator.model.layers:Residual.exit")
+    with pytest.raises(LookupError):
+        excerpt("translator.model.layers:Residual")
 
-        More.
-        """
-        return f"{x}" + """kept"""
 
-    code = without_docstring(inspect.getsource(example))
-    assert code == 'def example(x: int) -> str:\n    return f"{x}" + """kept"""'
+def test_the_words_come_without_torch() -> None:
+    code = "import sys; from translator.ui.lesson_tab import lesson; lesson.course('de'); print('torch' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=frontend.ASSETS.parent, capture_output=True, text=True)
+    assert ran.stdout.strip() == "False", ran.stderr
 
 
 def test_the_languages_say_the_same_things() -> None:

@@ -24,7 +24,7 @@ from translator.trace import Token, Trace
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """How the source tokens enter: `rows` [S, D] of the table, `scale` (√D, or 1), `positions` [S, D], `summed` [S, D]."""
+    """How source tokens enter: `rows` of the table, `positions`, and their sum `summed` [S, D]; `scale` is √D or 1."""
 
     tokens: tuple[Token, ...]
     ids: tuple[int, ...]
@@ -198,7 +198,7 @@ _LAYOUTS = ("interleaved", "concatenated", "learned")
 
 
 def dot_product_variances(widths: tuple[int, ...], *, samples: int = 2000, seed: int = 0) -> np.ndarray:
-    """The variance of q · k and of q · k / √E for random q and k of unit variance, a row a width E: [len(widths), 2]."""
+    """The variance of q · k and of q · k / √E for random q and k of unit variance, a row a width: [len(widths), 2]."""
     rng = np.random.default_rng(seed)
     products = [np.einsum("ne,ne->n", *rng.standard_normal((2, samples, width))) for width in widths]
     return np.array([(p.var(), (p / width**0.5).var()) for p, width in zip(products, widths, strict=True)])

@@ -12,9 +12,7 @@ from translator.figures.label import labels
 from translator.figures.style import Theme, figure, token_axis
 
 
-def temperature_curves(
-    probs: Mapping[float, np.ndarray], names: Sequence[str], *, theme: Theme = "light"
-) -> go.Figure:
+def temperature_curves(probs: Mapping[float, np.ndarray], names: Sequence[str], *, theme: Theme = "light") -> go.Figure:
     """The same candidates' probabilities at several temperatures: probs[temperature] [K], candidates across.
 
     Raises:

@@ -129,9 +129,7 @@ def head_shares(parts: np.ndarray, tokens: Sequence[str], *, theme: Theme = "lig
     return fig
 
 
-def value_counts(
-    series: Mapping[str, np.ndarray], title: str, *, bins: int = 40, theme: Theme = "light"
-) -> go.Figure:
+def value_counts(series: Mapping[str, np.ndarray], title: str, *, bins: int = 40, theme: Theme = "light") -> go.Figure:
     """How often values occur: one outlined histogram a series, on common bins, as a share of that series."""
     every = np.concatenate([np.ravel(values) for values in series.values()])
     edges = np.histogram_bin_edges(every[np.isfinite(every)], bins=bins)
@@ -155,7 +153,9 @@ def value_counts(
 
 
 def variance_growth(widths: Sequence[int], variances: np.ndarray, *, theme: Theme = "light") -> go.Figure:
-    """The variance of q · k and of q · k / √width (columns of `variances` [N, 2]) against the width, both axes by doubling.
+    """The variance of q · k and of q · k / √width against the width, both axes logarithmic.
+
+    `variances` is [N, 2], a row a width.
 
     Raises:
         InputError: the variances do not fit the widths.
@@ -167,7 +167,9 @@ def variance_growth(widths: Sequence[int], variances: np.ndarray, *, theme: Them
         fig.add_scatter(x=list(widths), y=variances[:, column], mode="lines+markers", name=name, marker_size=7)
     ticks = {"type": "log", "tickmode": "array"}
     fig.update_xaxes(**ticks, tickvals=list(widths), ticktext=[str(w) for w in widths], title_text="width of a head")
-    fig.update_yaxes(**ticks, tickvals=[1, *widths], ticktext=["1", *map(str, widths)], title_text="variance of the score")
+    fig.update_yaxes(
+        **ticks, tickvals=[1, *widths], ticktext=["1", *map(str, widths)], title_text="variance of the score"
+    )
     fig.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
     return fig
 

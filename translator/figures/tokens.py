@@ -14,9 +14,7 @@ from translator.trace import Token
 PER_LINE = 9
 
 
-def subword_strip(
-    tokens: Sequence[Token], text: str, *, per_line: int = PER_LINE, theme: Theme = "light"
-) -> go.Figure:
+def subword_strip(tokens: Sequence[Token], text: str, *, per_line: int = PER_LINE, theme: Theme = "light") -> go.Figure:
     """Words above, the pieces that each became below, and their ids: as many lines as the sentence needs.
 
     Args:
@@ -31,15 +29,12 @@ def subword_strip(
     lines = [tokens[i : i + per_line] for i in range(0, len(tokens), per_line)]
     for number, line in enumerate(lines):
         for first, last in _runs(line):
-            span = [t.span for t in line[first:last] if t.span]
-            word = text[min(s[0] for s in span) : max(s[1] for s in span)].strip() if span else ""
             _box(fig, first, last, 4 * number + 1.05, colours.track, colours.page)
-            fig.add_annotation(x=(first + last) / 2, y=4 * number + 0.5, text=label(word, 8 * (last - first)) if word else "", showarrow=False, font_color=colours.second)  # fmt: skip
-            for place in range(first, last):
-                token = line[place]
-                _box(fig, place, place + 1, 4 * number + 2.1, colours.band, colours.edge)
-                for y, shown, ink in ((1.58, label(token.surface, 11), colours.ink), (2.5, str(token.id), colours.third)):
-                    fig.add_annotation(x=place + 0.5, y=4 * number + y, text=shown, showarrow=False, font={"color": ink, "size": 12})
+            _write(fig, (first + last) / 2, 4 * number + 0.5, _word(line[first:last], text), colours.second)
+        for place, token in enumerate(line):
+            _box(fig, place, place + 1, 4 * number + 2.1, colours.band, colours.edge)
+            _write(fig, place + 0.5, 4 * number + 1.58, label(token.surface, 11), colours.ink)
+            _write(fig, place + 0.5, 4 * number + 2.5, str(token.id), colours.third)
     fig.add_scatter(
         x=[i % per_line + 0.5 for i in range(len(tokens))],
         y=[4 * (i // per_line) + 1.58 for i in range(len(tokens))],
@@ -65,6 +60,17 @@ def _runs(line: Sequence[Token]) -> list[tuple[int, int]]:
         else:
             runs.append((i, i + 1))
     return runs
+
+
+def _word(pieces: Sequence[Token], text: str) -> str:
+    """What was typed for these pieces of one word, ready to be shown."""
+    spans = [token.span for token in pieces if token.span]
+    typed = text[min(start for start, _ in spans) : max(end for _, end in spans)].strip() if spans else ""
+    return label(typed, 8 * len(pieces)) if typed else ""
+
+
+def _write(fig: go.Figure, x: float, y: float, text: str, ink: str) -> None:
+    fig.add_annotation(x=x, y=y, text=text, showarrow=False, font={"color": ink, "size": 12})
 
 
 def _box(fig: go.Figure, first: float, last: float, bottom: float, fill: str, edge: str) -> None:

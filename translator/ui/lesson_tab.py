@@ -9,6 +9,7 @@ import gradio as gr
 
 from translator.errors import InputError, TranslatorError
 from translator.ui import explorer, session
+from translator.ui.lesson import course as lesson
 from translator.ui.lesson.equations import markdown
 
 TAB = "lesson-tab"
@@ -16,29 +17,29 @@ TAB = "lesson-tab"
 
 def lesson_tab(models: session.Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
-    gr.Markdown(markdown(), elem_id="lesson-equations", latex_delimiters=[{"left": "$$", "right": "$$", "display": True}])
+    gr.Markdown(
+        markdown(), elem_id="lesson-equations", latex_delimiters=[{"left": "$$", "right": "$$", "display": True}]
+    )
     explorer.lesson_view(functions=server_functions(models))
 
 
 def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
-    """What the lesson asks for: `course` ({"language"}) and `station` ({"station", "text", "direction", "options", "view"}).
+    """What the lesson asks for: `course` of a language, and `station` of a text, a direction, options and a view.
 
     Each answers {"error": …} rather than fail. A station runs behind the page's gate, like a translation.
     """
 
     def course(request: dict) -> dict:
-        from translator.ui.lesson import course as lesson  # brings torch, which the page must not wait for
-
         return lesson.course(str(_mapping(request).get("language")))
 
     def station(request: dict) -> dict:
-        from translator.ui.lesson import course as lesson
+        from translator.ui.lesson import sentence  # brings torch, which the page must not wait for
 
         asked = _mapping(request)
         text, options = session.checked_text(asked.get("text")), _mapping(asked.get("options", {}))
         model = models.get(asked.get("direction", ""))
         name, view = asked.get("station"), str(asked.get("view", ""))
-        return models.gate.run(lambda stop: lesson.station(model, name, text, options=options, view=view, stop=stop))
+        return models.gate.run(lambda stop: sentence.station(model, name, text, options=options, view=view, stop=stop))
 
     return [_told(course), _told(station)]
 

@@ -28,10 +28,11 @@ def projections(ask: Ask) -> Shown:
     layer, head, controls = layer_and_head(ask, config.encoder_layers, config.encoder_heads)
     walk = stations.encoder_layer(ask.model, ask.text, layer)
     names = _names(walk.tokens)
+    made = {"query": walk.attention.query, "key": walk.attention.key, "value": walk.attention.value}
     views = tuple(
-        View(name, f"{name[0]}[{head}]", tensor[head].shape, partial(tensor_heatmap, tensor[head], names, columns="dimension of the head"))
-        for name, tensor in (("query", walk.attention.query), ("key", walk.attention.key), ("value", walk.attention.value))
-    )  # fmt: skip
+        View(name, f"{name[0]}[{head}]", tensor[head].shape, partial(_vectors, tensor[head], names))
+        for name, tensor in made.items()
+    )
     shape = walk.attention.query.shape
     return Shown(views, {"x": _shape(walk.before.shape), "q, k, v": _shape(shape), "d_head": str(shape[2])}, controls)
 
@@ -53,14 +54,16 @@ def scores(ask: Ask) -> Shown:
         View("scores", f"scores[{head}]", square, partial(score_heatmap, products, names, names)),
         View("spread of the scores", "scores", found.products.shape, partial(value_counts, counts, "score")),
         View("variance by width", "Var(q · k)", (len(WIDTHS), 2), _growth),
-    )  # fmt: skip
+    )
     numbers = {
         "variance of q · k": f"{found.products.var():.2f}",
         "after the division": f"{(found.products / divisor).var():.2f}",
         "entropy of a row (nats)": f"{entropy(weights).mean():.2f}",
         "largest weight": f"{weights.max():.3f}",
     }
-    root = Control("divide by", "choice", "root" if scaled else "one", (("root", f"√{width} = {width**0.5:.3g}"), ("one", "1")))
+    root = Control(
+        "divide by", "choice", "root" if scaled else "one", (("root", f"√{width} = {width**0.5:.3g}"), ("one", "1"))
+    )
     return Shown(views, numbers, (*controls, root))
 
 
@@ -75,14 +78,19 @@ def masks(ask: Ask) -> Shown:
     config = model.bundle.model.config
     batch = collate(shorter, shorter, config)
     cells = [[model.bundle.src.token(id_).surface for id_ in row] for row in batch.src.tolist()]
-    reads = _names(trace.reads)
+    reads, predicts = _names(trace.reads), _names(trace.tgt)
     possible = np.tril(np.ones((len(reads), len(reads)), dtype=bool))
     weights = trace.decoder[layer, head]
     views = (
         View("look-ahead", "keep", possible.shape, partial(look_ahead_mask, reads)),
         View("padding", "keep", tuple(batch.src_keep.shape), partial(padding_mask, batch.src_keep.numpy(), cells)),
-        View("weights after the mask", f"weights[{head}]", weights.shape, partial(attention_heatmap, weights, reads, reads, predicts=_names(trace.tgt), possible=possible)),
-    )  # fmt: skip
+        View(
+            "weights after the mask",
+            f"weights[{head}]",
+            weights.shape,
+            partial(attention_heatmap, weights, reads, reads, predicts=predicts, possible=possible),
+        ),
+    )
     numbers = {
         "cells hidden": f"{(~possible).sum()} / {possible.size}",
         "largest hidden weight": f"{np.where(possible, 0, trace.decoder).max():g}",
@@ -99,11 +107,16 @@ def heads(ask: Ask) -> Shown:
     found, names = walk.attention, _names(walk.tokens)
     views = (
         View("attend", "weights", found.weights.shape, partial(head_mosaic, found.weights[None], colour="sqrt")),
-        View("mix", f"(weights @ v)[{head}]", found.mixed[head].shape, partial(tensor_heatmap, found.mixed[head], names, columns="dimension of the head")),
-        View("concatenate", "joined", found.joined.shape, partial(tensor_heatmap, found.joined, names, columns="heads side by side")),
+        View("mix", f"(weights @ v)[{head}]", found.mixed[head].shape, partial(_vectors, found.mixed[head], names)),
+        View(
+            "concatenate",
+            "joined",
+            found.joined.shape,
+            partial(tensor_heatmap, found.joined, names, columns="heads side by side"),
+        ),
         View("project", "output", found.output.shape, partial(tensor_heatmap, found.output, names)),
         View("what each head adds", "‖parts‖", found.parts.shape[:2], partial(head_shares, found.parts, names)),
-    )  # fmt: skip
+    )
     numbers = {
         "split": _shape(found.query.shape),
         "attend": _shape(found.weights.shape),
@@ -122,16 +135,26 @@ def cross(ask: Ask) -> Shown:
     layer, head, controls = layer_and_head(ask, *sharp.shape, default=best)
     found = stations.cross_attention(ask.model, trace, layer)
     reads, keys = _names(trace.reads), _names(trace.src)
-    width = found.query.shape[2]
+    predicts, width = _names(trace.tgt), found.query.shape[2]
+    weights, scaled = found.weights[head], found.products[head] / width**0.5
     views = (
-        View("weights", f"weights[{head}]", found.weights[head].shape, partial(attention_heatmap, found.weights[head], reads, keys, predicts=_names(trace.tgt))),
-        View("scores", f"scores[{head}]", found.products[head].shape, partial(score_heatmap, found.products[head] / width**0.5, reads, keys)),
+        View(
+            "weights",
+            f"weights[{head}]",
+            weights.shape,
+            partial(attention_heatmap, weights, reads, keys, predicts=predicts),
+        ),
+        View("scores", f"scores[{head}]", scaled.shape, partial(score_heatmap, scaled, reads, keys)),
         View("all heads", "weights", trace.cross.shape, partial(head_mosaic, trace.cross, colour="sqrt")),
-        View("query", f"q[{head}]", found.query[head].shape, partial(tensor_heatmap, found.query[head], reads, columns="dimension of the head")),
-        View("key", f"k[{head}]", found.key[head].shape, partial(tensor_heatmap, found.key[head], keys, columns="dimension of the head")),
-    )  # fmt: skip
+        View("query", f"q[{head}]", found.query[head].shape, partial(_vectors, found.query[head], reads)),
+        View("key", f"k[{head}]", found.key[head].shape, partial(_vectors, found.key[head], keys)),
+    )
     numbers = {"q": _shape(found.query.shape), "k, v": _shape(found.key.shape), "weights": _shape(found.weights.shape)}
     return Shown(views, numbers, controls, {"Translation": trace.translation})
+
+
+def _vectors(values: np.ndarray, tokens: Sequence[str], *, theme: Theme) -> go.Figure:
+    return tensor_heatmap(values, tokens, columns="dimension of the head", theme=theme)
 
 
 def _growth(*, theme: Theme) -> go.Figure:

@@ -1,38 +1,17 @@
-"""What the lesson answers: its words in a language with the code of each station, and one station of one sentence."""
+"""What the lesson says whatever the sentence: its words in a language, and the code of each station."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from translator.decode import Stop
-from translator.errors import InputError
-from translator.pipeline import Translator
 from translator.ui import frontend
-from translator.ui.lesson import attention, entry, layer, output
 from translator.ui.lesson.equations import STATIONS
 from translator.ui.lesson.source import excerpt
-from translator.ui.lesson.station import Ask, Shown
 
 LANGUAGES = ("en", *frontend.LANGUAGES)
-
-BUILDERS: dict[str, Callable[[Ask], Shown]] = {
-    "tokens": entry.tokens,
-    "embeddings": entry.embeddings,
-    "positions": entry.positions,
-    "projections": attention.projections,
-    "scores": attention.scores,
-    "masks": attention.masks,
-    "heads": attention.heads,
-    "residual": layer.residual,
-    "feed-forward": layer.feed_forward,
-    "cross": attention.cross,
-    "choice": output.choice,
-    "training": output.training,
-}
 
 CODE: dict[str, tuple[str, ...]] = {
     "tokens": ("translator.text.subword:SubwordTokenizer.encode", "translator.text.subword:SubwordTokenizer._dropped"),
@@ -67,18 +46,3 @@ def course(language: str) -> dict[str, Any]:
         for name in STATIONS
     ]
     return {"words": told["words"], "stations": stations}
-
-
-def station(
-    model: Translator, name: object, text: str, *, options: Mapping[str, Any], view: str = "", stop: Stop | None = None
-) -> dict[str, Any]:
-    """One station of one sentence as JSON: its views, the figure of `view` in both themes, numbers and controls.
-
-    `stop` is asked at every step of a translation; True ends the work.
-
-    Raises:
-        InputError: there is no such station, or the text or an option is refused.
-    """
-    if not isinstance(name, str) or name not in BUILDERS:
-        raise InputError(f"there is no station {str(name)[:20]!r}; there are {', '.join(STATIONS)}")
-    return BUILDERS[name](Ask(model, text, options, stop)).message(view)

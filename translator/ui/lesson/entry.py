@@ -61,8 +61,14 @@ def positions(ask: Ask) -> Shown:
         View("dimensions 5 to 9", "PE[:, 5:10]", (POSITIONS, 5), partial(positional_curves, table)),
         View("sine and cosine", "sin, cos", (POSITIONS, 6), partial(sine_cosine_pairs, WIDTH)),
         View("similarity", "PE · PEᵀ", (POSITIONS, POSITIONS), partial(similarity_matrix, table)),
-        View("this sentence", "PE", own.shape, partial(tensor_heatmap, own, names, limit=max(1.0, float(abs(own).max())))),
+        View(
+            "this sentence", "PE", own.shape, partial(tensor_heatmap, own, names, limit=max(1.0, float(abs(own).max())))
+        ),
     )
     used = ask.model.bundle.model.config.positions
     controls = (Control("layout", "choice", layout, tuple((name, name) for name in LAYOUTS)),)
-    return Shown(views, {"this model's layout": used, "positions at most": str(ask.model.bundle.model.config.max_positions)}, controls)
+    return Shown(
+        views,
+        {"this model's layout": used, "positions at most": str(ask.model.bundle.model.config.max_positions)},
+        controls,
+    )

@@ -45,11 +45,21 @@ def feed_forward(ask: Ask) -> Shown:
     walk, names, control = _walk(ask)
     difference = walk.convolved - walk.ff_out
     views = (
-        View("hidden", "max(0, xW₁ + b₁)", walk.hidden.shape, partial(tensor_heatmap, walk.hidden, names, columns="hidden unit")),
+        View(
+            "hidden",
+            "max(0, xW₁ + b₁)",
+            walk.hidden.shape,
+            partial(tensor_heatmap, walk.hidden, names, columns="hidden unit"),
+        ),
         View("linear layers", "FFN(x)", walk.ff_out.shape, partial(tensor_heatmap, walk.ff_out, names)),
         View("convolutions", "conv1d", walk.convolved.shape, partial(tensor_heatmap, walk.convolved, names)),
-        View("difference", "conv1d − FFN", difference.shape, partial(tensor_heatmap, difference, names, bar="difference", limit=1e-6)),
-    )  # fmt: skip
+        View(
+            "difference",
+            "conv1d − FFN",
+            difference.shape,
+            partial(tensor_heatmap, difference, names, bar="difference", limit=1e-6),
+        ),
+    )
     numbers = {
         "largest difference": f"{abs(difference).max():.1e}",
         "units active": f"{(walk.hidden > 0).mean():.0%}",

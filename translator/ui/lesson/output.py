@@ -31,21 +31,31 @@ def choice(ask: Ask) -> Shown:
     step = ask.whole("step", 1, len(trace.tgt), unsure)
     at = trace.steps[step - 1]
     logits = stations.next_token_logits(ask.model, trace)[step - 1]
+    vocabulary = ask.model.bundle.tgt
     ids = [candidate.token.id for candidate in at.candidates]
     probs = {t: stations.softmax(logits, t)[ids] for t in sorted({*TEMPERATURES, temperature})}
-    surface = ask.model.bundle.tgt.token
+    names = [candidate.token.surface for candidate in at.candidates]
     views = (
         View("distribution", "softmax(logits)", logits.shape, partial(candidates, at)),
-        View("temperature", "softmax(logits / T)", (len(probs), len(ids)), partial(temperature_curves, probs, [c.token.surface for c in at.candidates])),
+        View("temperature", "softmax(logits / T)", (len(probs), len(ids)), partial(temperature_curves, probs, names)),
         View("every step", "p, H", (2, len(trace.tgt)), partial(token_confidence, trace)),
-        View("beam search", "beams", (len(beam.steps), BEAMS), partial(beam_tree, beam.steps, lambda id_: surface(id_).surface)),
-    )  # fmt: skip
+        View(
+            "beam search",
+            "beams",
+            (len(beam.steps), BEAMS),
+            partial(beam_tree, beam.steps, lambda id_: vocabulary.token(id_).surface),
+        ),
+    )
     controls = (
         Control("step", "slider", step, low=1, high=len(trace.tgt)),
         Control("temperature", "slider", temperature, low=0.1, high=3.0, step=0.1),
         Control("seed", "number", seed, low=0, high=9999),
     )
-    numbers = {"best": f"{np.exp(at.candidates[0].log_prob):.3f}", "entropy (nats)": f"{at.entropy:.2f}", "vocabulary": f"{len(logits):,}"}
+    numbers = {
+        "best": f"{np.exp(at.candidates[0].log_prob):.3f}",
+        "entropy (nats)": f"{at.entropy:.2f}",
+        "vocabulary": f"{len(logits):,}",
+    }
     texts = {"Greedy": trace.translation, "Sampled": drawn.translation, "Beam of 4": beam.translation}
     return Shown(views, numbers, controls, texts)
 
@@ -70,7 +80,10 @@ def training(ask: Ask) -> Shown:
     )
     losses = -trace.log_probs
     floor = smoothing_floor(smoothing, len(ask.model.bundle.tgt))
-    numbers = {"loss of this translation (nats a token)": f"{losses.mean():.3f}", "lowest smoothed loss": f"{floor:.3f}"}
+    numbers = {
+        "loss of this translation (nats a token)": f"{losses.mean():.3f}",
+        "lowest smoothed loss": f"{floor:.3f}",
+    }
     return Shown(views, numbers, controls, {"Translation": trace.translation})
 
 

@@ -1,11 +1,11 @@
-"""A few lines of this package's own source, read at run time by the name of the function, so that they cannot drift."""
+"""A few lines of this package's own source, read at run time by the name of the function, so that they cannot drift.
+
+The file is read, not imported: the page shows code before torch is there.
+"""
 
 from __future__ import annotations
 
 import ast
-import importlib
-import inspect
-import textwrap
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,28 +25,31 @@ class Excerpt:
 
 @cache
 def excerpt(name: str) -> Excerpt:
-    """The source of "package.module:function" or "package.module:Class.method".
+    """The source of "package.module:function" or "package.module:Class.method", without decorators and docstring.
 
     Raises:
-        ImportError, AttributeError: there is no such module or function.
+        LookupError: there is no such function.
     """
     module, _, qualified = name.partition(":")
-    found = importlib.import_module(module)
+    path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    source = path.read_text(encoding="utf-8")
+    function = _find(ast.parse(source), qualified)
+    lines = source.splitlines()[function.lineno - 1 : function.end_lineno]
+    first = function.body[0]
+    if ast.get_docstring(function) is not None:
+        del lines[first.lineno - function.lineno : (first.end_lineno or first.lineno) - function.lineno + 1]
+    code = "\n".join(line[function.col_offset :] for line in lines)
+    return Excerpt(qualified, path.relative_to(ROOT).as_posix(), function.lineno, code)
+
+
+def _find(tree: ast.Module, qualified: str) -> ast.FunctionDef:
+    node: ast.AST = tree
     for part in qualified.split("."):
-        found = getattr(found, part)
-    function = inspect.unwrap(found)
-    lines, first = inspect.getsourcelines(function)
-    path = Path(inspect.getsourcefile(function) or "").resolve()
-    return Excerpt(qualified, path.relative_to(ROOT).as_posix(), first, without_docstring("".join(lines)))
-
-
-def without_docstring(source: str) -> str:
-    """A function's source, dedented, less its docstring and decorators."""
-    source = textwrap.dedent(source)
-    function = ast.parse(source).body[0]
-    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    lines, body = source.splitlines(), function.body
-    drop: set[int] = set()
-    if ast.get_docstring(function) is not None and len(body) > 1:
-        drop = set(range(body[0].lineno, (body[0].end_lineno or body[0].lineno) + 1))
-    return "\n".join(line for n, line in enumerate(lines, 1) if n >= function.lineno and n not in drop).rstrip()
+        kinds = (ast.ClassDef, ast.FunctionDef)
+        found = [each for each in ast.iter_child_nodes(node) if isinstance(each, kinds) and each.name == part]
+        if not found:
+            raise LookupError(f"there is no {qualified}")
+        node = found[0]
+    if not isinstance(node, ast.FunctionDef):
+        raise LookupError(f"{qualified} is no function")
+    return node

@@ -77,7 +77,7 @@ class Ask:
     stop: Stop | None = None
 
     def whole(self, name: str, low: int, high: int, default: int) -> int:
-        """A whole number from `low` to `high`; one out of range (another sentence's, say) is moved to the nearer end."""
+        """A whole number from `low` to `high`; one out of range (another sentence's, say) moves to the nearer end."""
         return int(self.real(name, low, high, default))
 
     def real(self, name: str, low: float, high: float, default: float) -> float:
