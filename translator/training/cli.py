@@ -1,4 +1,4 @@
-"""The commands `train` and `evaluate` of python -m translator."""
+"""The commands `train`, `evaluate` and `describe` of python -m translator."""
 
 from __future__ import annotations
 
@@ -41,6 +41,13 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, help=text)
     command.set_defaults(run=_evaluate)
 
+    command = commands.add_parser("describe", help="score a checkpoint on every test file and write its model card")
+    command.add_argument("model", help="a name (de-en) or a folder")
+    command.add_argument("--data", required=True, type=Path, metavar="DIR", help="holds the training and test files")
+    command.add_argument("--hardware", required=True, help="what it was trained on, for the card")
+    command.add_argument("--selection", required=True, help="which weights of the run these are, for the card")
+    command.set_defaults(run=_describe)
+
 
 def _train(args: argparse.Namespace) -> None:
     from translator.checkpoints.store import checkpoints_folder
@@ -82,6 +89,19 @@ def _evaluate(args: argparse.Namespace) -> None:
     for one in evaluations:
         for reason in one.refused:
             print(f"{one.name}: {reason}", file=sys.stderr)
+
+
+def _describe(args: argparse.Namespace) -> None:
+    from translator.pipeline import load
+    from translator.training.describe import describe
+    from translator.training.evaluate import table
+
+    translator = load(args.model)
+    print(
+        table(
+            describe(translator, translator.bundle.folder, args.data, hardware=args.hardware, selection=args.selection)
+        )
+    )
 
 
 def _done(process: Process) -> bool:
