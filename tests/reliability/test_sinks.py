@@ -1,0 +1,223 @@
+"""Rows 6, 7 and 23 in a real browser: hostile tokens, special tokens, and a server that goes away."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PAYLOADS = [
+    "<script>window.ran=1</script>",
+    "<img src=x onerror=window.ran=1>",
+    "<svg/onload=window.ran=1>",
+    '"><iframe srcdoc="<script>parent.ran=1</script>">',
+    "<a href='javascript:window.ran=1'>x</a>",
+    "${window.ran=1}",
+    "{{window.ran=1}}",
+    "%{customdata[0]}",
+    "$\\href{javascript:ran=1}{x}$",
+    "</textarea><script>window.ran=1</script>",
+    "<style>@import'//evil.example/x'</style>",
+    "';window.ran=1;//",
+]
+SPECIAL = ["<s>", "</s>", "<b>", "<unk>", "&lt;"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("there is no chromium on the path")
+    with sync_api.sync_playwright() as playwright:
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+        started = playwright.chromium.launch(executable_path=chromium, args=options)
+        yield started
+        started.close()
+
+
+class Watch:
+    """A tab, and what it should never do."""
+
+    def __init__(self, browser: Any, url: str) -> None:
+        self.page = browser.new_page(viewport={"width": 1280, "height": 900})
+        self.page.set_default_timeout(60_000)
+        self.dialogs: list[str] = []
+        self.foreign: list[str] = []
+        self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
+        self.page.on("request", lambda asked: self._note(asked.url, url))
+
+    def _note(self, asked: str, url: str) -> None:
+        if not asked.startswith((url, "data:", "blob:", "file:", "about:")):
+            self.foreign.append(asked)
+
+    def check(self) -> None:
+        assert self.page.evaluate("window.ran") is None, "a payload ran"
+        assert not self.dialogs and not self.foreign
+        planted = "img[src=x], [onerror], [onload]:not(body), iframe[srcdoc], a[href^=javascript]"
+        assert self.page.evaluate(f"document.querySelectorAll({planted!r}).length") == 0
+
+
+@pytest.fixture
+def watch(browser: Any, live: Any) -> Iterator[Watch]:
+    made = Watch(browser, live.url.rstrip("/"))
+    yield made
+    made.page.close()
+
+
+@pytest.fixture
+def hostile(live: Any, make_trace: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> str:
+    """A model whose every token is a payload or looks like a special token; returns the text to type."""
+    model = live.models.get("de-en")
+    tokens = [(surface, word) for word, surface in enumerate(PAYLOADS + SPECIAL)]
+    text = " ".join(PAYLOADS + SPECIAL)
+    made = make_trace(3, layers=2, heads=2, source=tokens, target=tokens)
+    trace = dataclasses.replace(
+        made, source=text, normalised=text, checkpoint=model.bundle.info, settings=model.bundle.decode
+    )
+
+    def stream(self: Any, *_: Any, **__: Any) -> Iterator[Any]:
+        yield from trace.steps
+        return trace
+
+    monkeypatch.setattr(type(model), "stream", stream)
+    monkeypatch.setattr(type(model), "translate", lambda *_, **__: trace)
+    return text
+
+
+def translate(watch: Watch, url: str, text: str) -> None:
+    watch.page.goto(url)
+    watch.page.fill("#source-text textarea, #source-text input", text)
+    watch.page.click("#translate")
+    wait_for_trace(watch, text)
+
+
+def wait_for_trace(watch: Watch, text: str) -> None:
+    now = "window.__explorer && window.__explorer.trace"
+    watch.page.wait_for_function(f"text => {now} && !{now}.live && {now}.source === text", arg=text)
+
+
+def test_nothing_that_was_typed_runs_in_any_view(watch: Watch, live: Any, hostile: str) -> None:
+    translate(watch, live.url, hostile)
+    watch.page.evaluate("""async () => {
+        const exports = "[data-export], .settings-toggle";
+        for (const button of document.querySelectorAll("#explorer button")) {
+            if (button.matches(exports) || !button.offsetParent) continue;
+            button.click();
+            await new Promise(requestAnimationFrame);
+        }
+        for (const node of document.querySelectorAll("#explorer *")) {
+            node.dispatchEvent(new MouseEvent("mouseover", {bubbles: true}));
+            node.dispatchEvent(new PointerEvent("pointerenter"));
+        }
+    }""")
+    watch.page.mouse.move(640, 500)
+    watch.page.wait_for_timeout(500)
+    watch.check()
+
+
+def test_special_tokens_can_be_read(watch: Watch, live: Any, hostile: str) -> None:
+    translate(watch, live.url, hostile)
+    watch.page.wait_for_timeout(500)
+    seen = set(
+        watch.page.evaluate("""() => [...document.querySelectorAll("#explorer *")]
+        .filter(node => !node.children.length).map(node => node.textContent.trim())""")
+    )
+    for surface in ("<s>", "</s>", "<b>", "<unk>", "&lt;"):
+        assert surface in seen, f"{surface} cannot be read on the page"
+    ticks = set(
+        watch.page.evaluate("""() => [...document.querySelectorAll(".xtick text, .ytick text")]
+        .map(node => node.textContent.trim())""")
+    )
+    assert {"<s>", "</s>", "<b>"} <= ticks
+
+
+def test_the_offline_page_runs_nothing_of_it(watch: Watch, live: Any, hostile: str, tmp_path: Path) -> None:
+    asked = {"text": hostile, "direction": "de-en", "settings": {}}
+    answer = live.visitor().function("offline", asked).json()
+    path = tmp_path / "offline.html"
+    path.write_bytes(base64.b64decode(answer["base64"]))
+    watch.page.goto(path.as_uri())
+    watch.page.wait_for_function("window.__payload")
+    watch.page.wait_for_timeout(1000)
+    watch.check()
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_an_address_that_carries_a_payload_runs_nothing(watch: Watch, live: Any, payload: str) -> None:
+    from urllib.parse import quote
+
+    watch.page.goto(f"{live.url}?direction={quote(payload)}&text={quote(payload)}#text={quote(payload)}")
+    watch.page.wait_for_selector("#translate")
+    watch.page.wait_for_timeout(300)
+    watch.check()
+
+
+APP = """
+import os, sys
+from translator.ui.serve import serve
+from translator.ui.session import Models
+serve(Models({"de-en": sys.argv[1]}, device="cpu"), server_name="127.0.0.1", server_port=int(sys.argv[2]))
+"""
+
+
+def start(checkpoint: Path, port: int) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "GRADIO_ANALYTICS_ENABLED": "False", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    root = Path(__file__).parents[2]
+    return subprocess.Popen([sys.executable, "-c", APP, str(checkpoint), str(port)], cwd=root, env=environment)
+
+
+def wait_ready(url: str, seconds: float = 120) -> float:
+    import httpx
+
+    started = time.monotonic()
+    while time.monotonic() - started < seconds:
+        try:
+            httpx.get(url, timeout=5)
+            return time.monotonic() - started
+        except httpx.TransportError:
+            time.sleep(0.1)
+    raise AssertionError("the app was not ready")
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_page_outlives_its_server(browser: Any, tiny_checkpoint: Path, how: signal.Signals) -> None:
+    from socket import socket
+
+    with socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}/"
+    server = start(tiny_checkpoint, port)
+    try:
+        wait_ready(url)
+        watch = Watch(browser, url)
+        translate(watch, url, "Ich renne in den Park.")
+        server.send_signal(how)
+        stopping = time.monotonic()
+        server.wait(30)
+        assert time.monotonic() - stopping < 5
+        watch.page.fill("#source-text textarea, #source-text input", "Das Haus ist alt.")
+        watch.page.click("#translate")
+        watch.page.wait_for_function("!document.body.classList.contains('busy')")
+        assert "again" in watch.page.inner_text("body").lower()
+        server = start(tiny_checkpoint, port)
+        wait_ready(url)
+        watch.page.click("#translate")
+        wait_for_trace(watch, "Das Haus ist alt.")
+        watch.page.close()
+    finally:
+        server.kill()
+        server.wait()

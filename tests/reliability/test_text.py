@@ -1,0 +1,83 @@
+"""Rows 1, 3, 4 and 5: any text is translated or refused with a sentence, and what is answered can be written."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from translator.ui.session import Models, translate_stream
+
+ANY = st.text(st.characters(exclude_categories=()), max_size=60)
+MIXED = st.lists(
+    st.sampled_from(["Ich", "renne", "\ud800", "\udfff", "\u202e", "\u2067", "\u200d", "\u200b", "👩\u200d🚀", "\x00",
+                     "\u0301" * 9, "שלום", "नमस्ते", "ﷺ", "\ufeff", "a\u0308", "\U000e0061",
+                     "‮", "</s>", "<unk>", "\r\n"]),
+    max_size=12,
+).map("".join)  # fmt: skip
+SCRIPTS = (
+    "Hello", "Привет", "Γειά", "שלום", "مرحبا", "नमस्ते", "வணக்கம்", "నమస్తే", "ಹಲೋ", "നമസ്കാരം", "ආයුබෝවන්", "สวัสดี",
+    "ສະບາຍດີ", "བཀྲ་ཤིས", "မင်္ဂလာပါ", "გამარჯობა", "Բարեւ", "ሰላም", "ខ្មែរ", "ᠮᠣᠩᠭᠣᠯ", "ᏣᎳᎩ", "ᐃᓄᒃᑎᑐᑦ", "你好", "こんにちは",
+    "안녕하세요", "ꦲꦤꦕꦫꦏ", "𐌲𐌿𐍄𐌹𐍃𐌺", "𓀀𓁐", "𝔉𝔯𝔞𝔨𝔱𝔲𝔯", "👩🏽‍🚀🏳️‍🌈",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def models(tiny_checkpoint: Path) -> Iterator[Models]:
+    made = Models({"de-en": tiny_checkpoint}, device="cpu")
+    yield made
+    made.gate.close()
+
+
+def last(models: Models, text: object) -> dict:
+    """The page's last message, after everything on the way to it was written as Gradio writes it."""
+    for message in translate_stream(models, text, "de-en", {"max_length": 3}):
+        orjson.dumps(message)
+        json.dumps(message, ensure_ascii=False).encode("utf-8")
+    return message
+
+
+def answered(models: Models, text: str) -> None:
+    said = last(models, text)
+    assert said["kind"] == "trace" or (said["kind"] == "error" and len(said["text"]) > 10)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_script_has_an_answer(models: Models, script: str) -> None:
+    assert last(models, script)["kind"] == "trace"
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\t", "\u3000", "\u200b", "\ufeff", "\u200b\u3000\ufeff\u2060", "\u00a0", "\u00ad", "\x00\x1f"]
+)
+def test_blank_is_nothing_to_translate(models: Models, text: str) -> None:
+    assert "nothing to translate" in last(models, text)["text"]
+
+
+@pytest.mark.parametrize("text", ["a" * 1001, "\u0301" * 50_000, "学" * 40_000, "ab " * 20_000])
+def test_over_long_text_is_refused_at_once(models: Models, text: str) -> None:
+    models.get("de-en")
+    started = time.process_time()
+    said = last(models, text)
+    assert time.process_time() - started < 0.05
+    assert f"{len(text):,}" in said["text"] and "1,000" in said["text"]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(ANY | MIXED)
+def test_any_unicode_is_answered(models: Models, text: str) -> None:
+    answered(models, text)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(ANY | MIXED)
+def test_any_unicode_is_answered_ten_thousand_times(models: Models, text: str) -> None:
+    answered(models, text)
