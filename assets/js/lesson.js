@@ -23,9 +23,11 @@ const mountLesson = (element, server) => {
   const worded = text => text.split(/_(model|head)/).map((part, i) => (i % 2 ? el("sub", { text: part }) : part));
 
   const course = async () => {
-    const number = ++language, answer = await server.course({ language: pageLanguage() });
+    const number = ++language;
+    let answer;
+    try { answer = await server.course({ language: pageLanguage() }); } catch { answer = { error: t("No answer from the server. Please try again.") }; }
     if (number !== language) return;
-    if (answer.error) return refuse(answer.error);
+    if (answer.error) { box.lang = "en"; return refuse(answer.error); }
     state.course = answer;
     if (!station()) state.name = answer.stations[0].name;
     paint();
@@ -50,7 +52,7 @@ const mountLesson = (element, server) => {
   const refuse = text => {
     const note = find(".notice");
     note.hidden = false;
-    note.textContent = text;
+    note.replaceChildren(text, " ", el("button", { type: "button", class: "btn", text: say("Try again"), on: { click: () => (state.course ? load() : course()) } }));
     latest = null;
     find(".frame").hidden = true;
     for (const part of [".views", ".turn", ".numbers", ".texts", ".tensor"]) find(part).replaceChildren();

@@ -1,0 +1,159 @@
+"""The lesson in a real browser: links, equations without a network, tensors of one's own sentence, the question."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+sync_api = pytest.importorskip("playwright.sync_api")
+WAIT = 60_000
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+
+
+def _chromium() -> str | None:
+    spec = importlib.util.spec_from_file_location("browser_install", Path(__file__).with_name("install.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.find()
+
+
+@pytest.fixture(scope="module")
+def address(tiny_checkpoint: Path) -> Iterator[str]:
+    from translator.ui.page import build, launch_settings
+    from translator.ui.session import Models
+
+    models = Models({"de-en": tiny_checkpoint}, device="cpu")
+    models.gate.deadline = 120.0
+    models.get("de-en")
+    page = build(models)
+    page.queue(api_open=False)
+    settings = launch_settings(models)
+    _, url, _ = page.launch(server_name="127.0.0.1", prevent_thread_lock=True, quiet=True, **settings)
+    yield url
+    page.close(verbose=False)
+    models.gate.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = _chromium()
+    if path is None:
+        pytest.skip("there is no Chromium; `make browser` brings one")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(address: str, browser: Any) -> Iterator[Any]:
+    """Open the page at a fragment in a language and a width; nothing may be asked of another host, or go wrong."""
+    contexts, wrong = [], []
+
+    def opened(fragment: str, *, language: str = "en", width: int = 1440) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900})
+        context.add_init_script(f"localStorage.setItem('explorer-language', '{language}')")
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(WAIT)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda r: wrong.append(r.url) if not r.url.startswith((address, "data:", "blob:")) else None)
+        page.goto(address + fragment)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def drawn(page: Any) -> None:
+    page.wait_for_selector(".lx:not([aria-busy]) .plot .main-svg")
+
+
+def test_a_link_opens_its_station_with_its_sentence(visit: Any) -> None:
+    page = visit("#lesson=scores&t=Ich%20renne%20in%20dem%20Park.&d=de-en")
+    drawn(page)
+    assert page.input_value("#lesson-text") == "Ich renne in dem Park."
+    assert page.text_content(".lx h1") == "From scores to weights"
+    page.wait_for_selector(".lx .equation .katex .sqrt")
+    size = page.evaluate("document.fonts.check('16px KaTeX_Main')")
+    assert size, "the formula's own letters came without a network"
+    assert "scores = query @ key.transpose" in page.text_content(".lx .code")
+    labels = page.eval_on_selector_all(".lx .ytick text", "nodes => nodes.map(node => node.textContent)")
+    assert labels[0] == "Ich" and labels[-1] == "</s>"
+
+
+def test_a_question_is_answered_and_the_way_goes_on(visit: Any) -> None:
+    page = visit("#lesson=masks")
+    drawn(page)
+    page.click(".lx .check")
+    assert page.text_content(".lx .why") == "Choose an answer first."
+    page.click(".lx .answers label >> nth=1")
+    page.click(".lx .check")
+    assert page.text_content(".lx .why").startswith("Not quite.")
+    page.click(".lx .answers label >> nth=0")
+    page.click(".lx .check")
+    assert page.text_content(".lx .why").startswith("Right.")
+    page.click(".lx .next")
+    drawn(page)
+    assert page.evaluate("location.hash") == "#lesson=heads"
+    assert page.query_selector(".lx .stations li:nth-child(6) svg") is not None
+
+
+def test_the_sentence_is_the_pages(visit: Any) -> None:
+    page = visit("#lesson=tokens")
+    drawn(page)
+    page.fill("#lesson-text", "Das Haus ist alt. <b>%{x}")
+    page.click(".lx .ask button")
+    page.wait_for_function("document.querySelector('.lx .plot').textContent.includes('Haus')")
+    assert page.query_selector(".lx .plot b") is None
+    page.click("#tabs button[data-tab-id=explorer-tab]")
+    assert page.input_value("#source-text textarea") == "Das Haus ist alt. <b>%{x}"
+    assert page.evaluate("location.hash") == ""
+    page.fill("#source-text textarea", "Guten Morgen!")
+    page.click("#tabs button[data-tab-id=lesson-tab]")
+    page.wait_for_function("document.querySelector('.lx .plot').textContent.includes('Guten')")
+
+
+def test_what_is_turned_changes_the_numbers(visit: Any) -> None:
+    page = visit("#lesson=scores")
+    drawn(page)
+    entropy = page.text_content(".lx .numbers div:nth-child(3) dd")
+    page.click(".lx [data-name='divide by'] button:last-child")
+    page.wait_for_function(
+        "old => document.querySelector('.lx .numbers div:nth-child(3) dd').textContent !== old", arg=entropy
+    )
+    assert float(page.text_content(".lx .numbers div:nth-child(3) dd")) < float(entropy)
+
+
+def test_a_refusal_is_told_and_can_be_mended(visit: Any) -> None:
+    page = visit("#lesson=tokens")
+    drawn(page)
+    page.fill("#lesson-text", " ")
+    page.click(".lx .ask button")
+    page.wait_for_selector(".lx .notice:not([hidden])")
+    assert "blank" in page.text_content(".lx .notice")
+    page.fill("#lesson-text", "Ich renne.")
+    page.click(".lx .ask button")
+    drawn(page)
+    assert page.is_hidden(".lx .notice")
+
+
+@pytest.mark.parametrize(("language", "title"), [("zh", "看原文"), ("de", "Der Blick auf die Quelle")])
+def test_a_phone_in_other_languages_has_no_sideways_scroll(visit: Any, language: str, title: str) -> None:
+    page = visit("#lesson=cross", language=language, width=390)
+    drawn(page)
+    assert page.text_content(".lx h1") == title
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    small = page.evaluate(
+        "[...document.querySelectorAll('.lx :is(.stations a, .views button, .ways .btn:not([hidden]), .answers label)')]"
+        ".filter(node => node.getBoundingClientRect().height < 44).map(node => node.textContent)"
+    )
+    assert not small
