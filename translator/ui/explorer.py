@@ -53,6 +53,11 @@ def lesson_view(*, functions: Sequence[Callable], elem_id: str = "lesson") -> gr
     return _component(frontend.template("lesson"), "lesson(element, server)", elem_id=elem_id, functions=functions)
 
 
+def lab_view(*, functions: Sequence[Callable], elem_id: str = "lab") -> gr.HTML:
+    """The lab; `functions` are what it asks the server for: lab_board, lab_switch, lab_ask."""
+    return _component(frontend.template("lab"), "lab(element, server)", elem_id=elem_id, functions=functions)
+
+
 def chrome() -> gr.HTML:
     """The page's language and theme switches."""
     return _component(frontend.template("chrome"), "chrome(element)", elem_id="page-chrome")

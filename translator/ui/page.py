@@ -10,6 +10,7 @@ import gradio as gr
 from translator.ui import explorer, frontend, session
 from translator.ui.about_tab import about_tab
 from translator.ui.compare_tab import compare_tab
+from translator.ui.lab_tab import lab_tab
 from translator.ui.lesson_tab import TAB as LESSON_TAB
 from translator.ui.lesson_tab import lesson_tab
 from translator.ui.positions_tab import positions_tab
@@ -33,6 +34,8 @@ def build(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> gr.B
                 compare_tab(models)
             with gr.Tab("Positions", id="positions-tab"):
                 positions_tab(models)
+            with gr.Tab("Lab", id="lab-tab"):
+                lab_tab(models)
             with gr.Tab("Lesson", id=LESSON_TAB):
                 lesson_tab(models)
             with gr.Tab("About", id="about-tab"):

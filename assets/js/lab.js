@@ -1,0 +1,248 @@
+/* The lab: the head switchboard with its ribbons, and eleven further questions to the model. */
+
+const LAB_KINDS = ["encoder", "decoder", "cross"];
+const LAB_PLACE = [["layer", "Layer", "number", 1], ["head", "Head", "number", 1]];
+const LAB_KIND = ["kind", "Attention", LAB_KINDS, "cross"];
+/** Each view: its name, two sentences on what it shows and does not, its source, its fields [name, label, type or choices, value]. */
+const LAB_VIEWS = [
+  ["force", "Force a target", "Your own translation through the model: the log-probability of each token and its rank among all of them, 1 the best. A high rank is not quality: the model judges by what it has read.", "Stahlberg & Byrne 2019", [["target", "Your translation", "text", ""]]],
+  ["edit", "Edit and continue", "Put another token at a step and let the model go on from there; left empty, the runner-up is taken. One change can turn the rest, which says how much hung on it, not why.", "Vaswani et al. 2017", [["step", "Step", "number", 2], ["choice", "Token", "text", ""]]],
+  ["beams", "Beam tree", "Every hypothesis that a beam search kept, the pruned ones too, with its scores; greedy search stands beside it. The best score found need not be the best there is.", "Wu et al. 2016", [["beam", "Beams", "number", 4], ["penalty", "Length penalty", "range:0:2:0.1", 0.6]]],
+  ["norms", "Norms", "A weight says how much of a key is read, its norm how large the vector is that arrives. Large vectors may still point where later layers do not look.", "Kobayashi et al. 2020", [LAB_KIND, ...LAB_PLACE]],
+  ["rollout", "Rollout and flow", "Attention multiplied through all layers: which source token could reach which target token. It sees weights and assumes that residual connections carry half; values and feed-forward layers are left out.", "Abnar & Zuidema 2020", [["method", "Method", ["rollout", "flow"], "rollout"]]],
+  ["lens", "Logit lens", "What each decoder layer would say if it were the last. Early layers were never trained to speak, so nonsense there does not mean that they do nothing.", "nostalgebraist 2020", []],
+  ["faithfulness", "Faithfulness", "Takes away one source word at a time and compares the loss with the order that attention gives the words. A sentence with a hole is one the model never saw, so even this truth is only one of several.", "Jain & Wallace 2019", []],
+  ["align", "Alignment", "Word links read off one head; paste links of your own in Pharaoh format to see the error rate. A head that aligns well need not be one that the model needs.", "Och & Ney 2003; Chen et al. 2020", [...LAB_PLACE, ["reading", "Row belongs to", ["output", "input"], "output"], ["way", "Links by", ["argmax", "threshold", "both"], "argmax"], ["gold", "Your links", "text", ""]]],
+  ["profile", "Head profile", "What each head mostly does, measured over a corpus where the checkpoint ships one. A role is an average: on a single sentence a head may do something else.", "Voita et al. 2019; Clark et al. 2019", [LAB_KIND, ["measure", "Measure", ["confidence", "relative_entropy", "previous", "same", "next", "special", "punctuation"], "confidence"]]],
+  ["positions", "Positions", "Shifts, scales or removes (scale 0) the position encodings and translates again. The model was trained without shifts, so a change shows habit as much as design.", "Vaswani et al. 2017", [["side", "Side", ["source", "target", "both"], "both"], ["shift", "Shift", "number:-50:500", 5], ["scale", "Scale", "range:0:2:0.05", 1]]],
+  ["cell", "One cell", "One attention weight worked out: query, key, dot product, scaling, mask, softmax and what is carried. The numbers are exact; what a dimension means nobody can read off them.", "Vaswani et al. 2017", [LAB_KIND, ...LAB_PLACE, ["query", "Query row", "number", 1], ["key", "Key column", "number", 1]]],
+];
+
+const mountLab = (element, server) => {
+  const box = element.querySelector(".lab"), find = selector => box.querySelector(selector);
+  const state = { kind: "cross", boards: {}, off: new Set(), gate: 0, change: null, view: "force", options: {}, answers: {}, text: "", run: 0, error: "" };
+  const key = (kind, layer, head) => `${kind}:${layer}:${head}`;
+  const signed = (value, digits = 2) => (Math.abs(value) < .5 * 10 ** -digits ? (0).toFixed(digits) : (value < 0 ? "−" : "+") + Math.abs(value).toFixed(digits));
+  const plainNumber = value => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2);
+  const refuse = (where, text) => { const node = find(where); node.hidden = !text; node.textContent = text || ""; };
+
+  /* ---- long runs: a row of short requests, which can be stopped between them ---- */
+  const busy = (on, words = "") => {
+    find(".lab-run").hidden = on; find(".lab-stop").hidden = !on; find(".lab-again").disabled = on;
+    find(".lab-progress").textContent = words;
+    box.setAttribute("aria-busy", String(on));
+  };
+  const ask = async (name, request) => {
+    try { return await server[name]({ text: state.text, direction: direction(), ...request }); } catch { return { error: t("No answer from the server. Please try again.") }; }
+  };
+  const start = async () => {
+    const number = ++state.run;
+    Object.assign(state, { boards: {}, off: new Set(), change: null, answers: {}, text: find("#lab-text").value });
+    refuse(".lab-error", "");
+    paint();
+    const kinds = [state.kind, ...LAB_KINDS.filter(kind => kind !== state.kind)];
+    for (const [done, kind] of kinds.entries()) {
+      busy(true, t("Switching off heads one by one: {done} of {all} attentions", { done, all: 3 }));
+      const answer = await ask("lab_board", { kind });
+      if (number !== state.run) return;
+      if (answer.error) { busy(false); return refuse(".lab-error", answer.error); }
+      state.boards[kind] = answer;
+      paint();
+      if (!done) { await again(); if (number !== state.run) return; }
+    }
+    busy(false);
+    look();
+  };
+  const stop = () => { state.run++; busy(false, t("Stopped.")); };
+  const again = async () => {
+    const number = state.run, gates = {};
+    for (const kind of LAB_KINDS) {
+      const board = state.boards[kind];
+      if (board) gates[kind] = board.values.map((row, l) => row.map((_, h) => (state.off.has(key(kind, l, h)) ? state.gate : 1)));
+    }
+    const off = state.off.size, answer = await ask("lab_switch", { gates });
+    if (number !== state.run) return;
+    refuse(".lab-error", answer.error);
+    if (!answer.error) state.change = { ...answer, off };
+    paintChange();
+  };
+
+  /* ---- the switchboard ---- */
+  const toggle = heads => {
+    const on = heads.every(each => state.off.has(each));
+    for (const each of heads) { if (on) state.off.delete(each); else state.off.add(each); }
+    paintBoard();
+  };
+  const paintBoard = () => {
+    const grid = find(".lab-grid"), board = state.boards[state.kind], focused = document.activeElement?.dataset?.head;
+    find(".lab-kinds").replaceChildren(...LAB_KINDS.map(kind => el("button", { type: "button", "aria-pressed": String(kind === state.kind), text: t(kind[0].toUpperCase() + kind.slice(1)), on: { click: () => { state.kind = kind; paintBoard(); } } })));
+    grid.replaceChildren();
+    find(".lab-legend").replaceChildren();
+    paintPresets(board);
+    if (!board) { grid.append(el("p", { class: "muted", text: t("Press Run: each head is switched off alone.") })); return; }
+    const { values, roles } = board, heads = values[0].length, limit = Math.max(.5, ...values.flat().map(Math.abs)), colours = lookup("difference", false);
+    const name = (letter, i, members) => el("button", { type: "button", class: "lab-line", text: `${letter}${i + 1}`, "aria-label": t("Switch {name} on or off", { name: `${letter}${i + 1}` }), on: { click: () => toggle(members) } });
+    grid.style.setProperty("--heads", heads);
+    grid.append(el("span"), ...values[0].map((_, h) => name("H", h, values.map((_, l) => key(state.kind, l, h)))));
+    values.forEach((row, l) => {
+      grid.append(name("L", l, row.map((_, h) => key(state.kind, l, h))));
+      row.forEach((value, h) => {
+        const id = key(state.kind, l, h), off = state.off.has(id), colour = colours[Math.round(256 * clamp(.5 + value / limit / 2, 0, 1))];
+        const cell = el("button", {
+          type: "button", role: "switch", "aria-checked": String(!off), class: "lab-head" + (off ? " off" : ""), "data-head": id, title: t(roles[l][h]),
+          "aria-label": t("Head L{layer}H{head}, {role}: {value} nats without it", { layer: l + 1, head: h + 1, role: t(roles[l][h]), value: signed(value) }),
+          style: `background:${rgb(colour)};color:${inkOn(colour)}`, on: { click: () => toggle([id]) },
+        }, el("span", { text: signed(value) }));
+        if (off) cell.append(el("em", { text: state.gate ? state.gate.toFixed(2) : t("off") }));
+        grid.append(cell);
+        if (focused === id) cell.focus();
+      });
+    });
+    const off = [...state.off].filter(id => id.startsWith(state.kind + ":")).length, bar = el("canvas", { width: 180, height: 6 });
+    paintBar(bar, x => colours[Math.round(256 * x)]);
+    find(".lab-legend").append(`${t("loses")} −${limit.toFixed(1)} `, bar, ` +${limit.toFixed(1)} ${t("gains")}`, el("span", { class: "push", text: t("{off} of {all} heads off", { off, all: values.length * heads }) }));
+  };
+  const arrows = event => {
+    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key], id = event.target.dataset?.head;
+    if (!step || !id) return;
+    const [kind, layer, head] = id.split(":"), next = find(`[data-head="${key(kind, +layer + step[0], +head + step[1])}"]`);
+    if (next) { next.focus(); event.preventDefault(); }
+  };
+  const paintPresets = board => {
+    const all = board ? board.values.flatMap((row, l) => row.map((_, h) => [l, h])) : [], set = heads => { state.off = new Set(heads); paintBoard(); };
+    const cells = heads => heads.map(([l, h]) => key(state.kind, l, h)), last = board ? board.values.length : 1;
+    const random = () => [...all].map(each => [Math.random(), each]).sort((a, b) => a[0] - b[0]).slice(0, 3).map(each => each[1]);
+    const presets = [
+      [t("All on"), () => set([])],
+      [t("Aligning heads off"), () => set(cells(all.filter(([l, h]) => board.roles[l][h] === "aligns")))],
+      [t("Only layer {layer}", { layer: last }), () => set(cells(all.filter(([l]) => l !== last - 1)))],
+      [t("3 random heads off"), () => set(cells(random()))],
+    ];
+    find(".lab-presets").replaceChildren(el("span", { class: "cap", text: t("Presets") }), ...presets.map(([text, click]) => el("button", { type: "button", class: "btn", disabled: !board, text, on: { click } })));
+  };
+
+  /* ---- old and new, and the ribbons between them ---- */
+  /** Which words of `b` are not in the longest common run of words with `a`. */
+  const changed = (a, b) => {
+    const table = Array.from({ length: a.length + 1 }, () => new Array(b.length + 1).fill(0));
+    for (let i = a.length - 1; i >= 0; i--) for (let j = b.length - 1; j >= 0; j--) table[i][j] = a[i] === b[j] ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
+    const fresh = b.map(() => true);
+    for (let i = 0, j = 0; i < a.length && j < b.length;) { if (a[i] === b[j]) { fresh[j] = false; i++; j++; } else if (table[i + 1][j] >= table[i][j + 1]) i++; else j++; }
+    return fresh;
+  };
+  const paintChange = () => {
+    const change = state.change, before = find(".before"), after = find(".after");
+    before.replaceChildren(); after.replaceChildren(); find(".lab-ribbons").replaceChildren();
+    if (!change) return;
+    const title = t("{off} heads off", { off: change.off }), fresh = changed(change.before.words, change.after.words);
+    const target = LANGUAGES[direction().split("-")[1]];
+    const said = el("p", { lang: target });
+    let at = 0;
+    change.after.words.forEach((word, i) => {
+      const found = change.after.text.indexOf(word, at);
+      said.append(change.after.text.slice(at, Math.max(found, at)), fresh[i] ? el("u", { text: word }) : word);
+      at = Math.max(found, at) + word.length;
+    });
+    before.append(el("h3", { text: t("All heads on") }), el("p", { lang: target, text: change.before.text }), el("p", { class: "cap" }, ...tParts("log p {score} nats", { score: plainNumber(change.before.score) })));
+    after.append(el("h3", { text: title }), said, el("p", { class: "cap" }, ...tParts("log p {score}, of the first translation {first} (Δ {change})", { score: plainNumber(change.after.score), first: plainNumber(change.first), change: signed(change.change) })));
+    find(".lab-ribbons").append(ribbons(change, title, fresh));
+  };
+  const ribbons = (change, title, fresh) => {
+    const pen = document.createElement("canvas").getContext("2d"), [source, target] = direction().split("-").map(each => LANGUAGES[each]);
+    pen.font = "16px " + getComputedStyle(box).fontFamily;
+    const margin = 116, gap = 18, place = words => { let x = 0; return words.map(word => { const width = pen.measureText(word).width, at = x + width / 2; x += width + gap; return { word, at, end: x - gap }; }); };
+    const rows = [change.before.words, change.source, change.after.words].map(place), wide = Math.max(...rows.map(row => (row.length ? row.at(-1).end : 0)));
+    const room = Math.max(find(".lab-change").clientWidth - margin - 8, 200), width = Math.max(wide, room);
+    for (const row of rows) { const free = row.length > 1 ? (Math.min(width, Math.max(wide, room)) - row.at(-1).end) / (row.length - 1) : 0; row.forEach((each, i) => { each.at += Math.min(free, 60) * i; }); }
+    const heights = [20, 170, 320], svg = svgEl("svg", { width: width + margin + 8, height: 340, role: "img", "aria-label": t("Word alignment of both translations") }), colours = lookup("house", false);
+    const links = (side, row, top, bottom) => side.links.forEach((line, i) => line.forEach((weight, j) => {
+      if (weight < .08) return;
+      const [x, z] = top === 0 ? [row[i].at, rows[1][j].at] : [rows[1][j].at, row[i].at], y = heights[top] + 8, end = heights[bottom] - 18, middle = (y + end) / 2;
+      const path = svgEl("path", { d: `M${x + margin},${y}C${x + margin},${middle} ${z + margin},${middle} ${z + margin},${end}`, fill: "none", stroke: rgb(colours[Math.round(256 * clamp(weight, 0, 1))]), "stroke-width": (1 + 15 * weight).toFixed(1), "stroke-opacity": .75 });
+      path.append(svgEl("title", {}, `${row[i].word} – ${rows[1][j].word} ${two(weight)}`));
+      svg.append(path);
+    }));
+    links(change.before, rows[0], 0, 1);
+    links(change.after, rows[2], 1, 2);
+    [[t("All heads on"), target], [t("Source"), source], [title, target]].forEach(([name, lang], n) => {
+      svg.append(svgEl("text", { x: 0, y: heights[n], class: "lab-row" }, name));
+      rows[n].forEach((each, i) => svg.append(svgEl("text", { x: each.at + margin, y: heights[n], "text-anchor": "middle", lang, class: n === 2 && fresh[i] ? "changed" : "" }, each.word)));
+    });
+    return svg;
+  };
+
+  /* ---- further questions ---- */
+  const paintViews = () => {
+    const [name, , says, source, fields] = LAB_VIEWS.find(each => each[0] === state.view), own = (state.options[name] ||= {});
+    find(".lab-views").replaceChildren(...LAB_VIEWS.map(each => el("button", { type: "button", role: "tab", "aria-selected": String(each[0] === name), "data-view": each[0], text: t(each[1]), on: { click: () => { state.view = each[0]; paintViews(); look(); } } })));
+    find(".lab-view .lab-says").replaceChildren(t(says) + " ", el("span", { class: "muted", text: source }));
+    const controls = fields.map(([field, label, type, first]) => {
+      own[field] ??= first;
+      const set = value => { own[field] = value; };
+      let input;
+      if (Array.isArray(type)) {
+        input = el("select", { "aria-label": t(label), on: { change: event => { set(event.target.value); look(true); } } }, ...type.map(value => el("option", { value, selected: value === own[field], text: t(value) })));
+      } else {
+        const [shape, low, high, step] = type.split(":");
+        const shown = shape === "range" ? el("output", { text: String(own[field]) }) : null;
+        input = el("input", { type: shape, value: own[field], min: low ?? (shape === "number" ? 1 : null), max: high ?? null, step: step ?? null, "aria-label": t(label), translate: "no", on: { input: event => { set(shape === "text" ? event.target.value : event.target.valueAsNumber); if (shown) shown.textContent = event.target.value; }, change: () => { if (shape !== "text") look(true); } } });
+        if (shown) return el("label", { class: "cap" }, el("span", { text: t(label) }), input, shown);
+      }
+      return el("label", { class: "cap" + (type === "text" ? " wide" : "") }, el("span", { text: t(label) }), input);
+    });
+    find(".lab-options").replaceChildren(...controls, el("button", { type: "submit", class: "btn", text: t("Ask") }));
+    paintAnswer();
+  };
+  const look = async (anew = false) => {
+    const name = state.view, number = state.run;
+    if (!state.text || (name === "force" && !(state.options.force.target || "").trim())) return;
+    if (!anew && state.answers[name]) return paintAnswer();
+    find(".lab-view").setAttribute("aria-busy", "true");
+    const answer = await ask("lab_ask", { view: name, options: state.options[name] });
+    find(".lab-view").setAttribute("aria-busy", "false");
+    if (number !== state.run) return;
+    state.answers[name] = answer;
+    if (name === state.view) paintAnswer();
+  };
+  const paintAnswer = () => {
+    const answer = state.answers[state.view] || {}, lines = find(".lab-lines"), figures = find(".lab-figures"), table = find(".lab-table");
+    refuse(".lab-view-error", answer.error);
+    lines.replaceChildren(...(answer.lines || []).map(([words, values]) => el("p", {}, ...tParts(words, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]))))));
+    figures.replaceChildren();
+    for (const figure of answer.figures || []) {
+      const holder = el("div", {}, el("div", { class: "plot-view" }, el("div", { class: "plot" }), el("output", { "aria-live": "polite" })));
+      figures.append(holder);
+      mountPlot(holder, { value: figure }, () => {});
+    }
+    table.replaceChildren();
+    if (answer.table) table.append(el("table", {}, el("thead", {}, el("tr", {}, ...answer.table.head.map(text => el("th", { scope: "col", text: t(text) })))), el("tbody", {}, ...answer.table.rows.map(row => el("tr", {}, ...row.map((text, i) => el("td", { text: ["role", "fate"].includes(answer.table.head[i]) ? t(text) : text })))))));
+  };
+
+  /* ---- words, and what starts what ---- */
+  const paint = () => {
+    find(".lab-ask label").textContent = t("Sentence to translate");
+    find(".lab-run").textContent = t("Run");
+    find(".lab-stop").textContent = t("Stop");
+    find(".lab-board h2").textContent = t("Head switchboard");
+    find(".lab-board .lab-says").replaceChildren(t("Each number is the change of log p of the first translation, in nats, when that head alone is silent. It does not say what the model would have learned without the head, nor what two heads do together.") + " ", el("span", { class: "muted", text: "Voita et al. 2019; Michel et al. 2019" }));
+    find(".lab-gate span").textContent = t("Gate of the heads that are off");
+    find(".lab-change h2").textContent = t("What changes");
+    find(".lab-again").textContent = t("Translate again");
+    find(".lab-note").textContent = t("Ribbon width and colour: word alignment weight, mean of the aligning heads that are on. Underlined: words that changed.");
+    paintBoard(); paintChange(); paintViews();
+  };
+  find(".lab-ask").addEventListener("submit", event => { event.preventDefault(); start(); });
+  find(".lab-stop").addEventListener("click", stop);
+  find(".lab-again").addEventListener("click", () => { if (Object.keys(state.boards).length) again(); });
+  find(".lab-grid").addEventListener("keydown", arrows);
+  find(".lab-gate input").addEventListener("input", event => { state.gate = event.target.valueAsNumber; find(".lab-gate output").textContent = state.gate.toFixed(2); paintBoard(); });
+  find(".lab-options").addEventListener("submit", event => { event.preventDefault(); look(true); });
+  const example = () => (window.__explorerData?.examples || []).find(each => each.direction === direction());
+  document.addEventListener("change", event => { if (event.target.closest("#direction")) { stop(); find("#lab-text").value = example()?.text || ""; Object.assign(state, { boards: {}, off: new Set(), change: null, answers: {}, text: "" }); find(".lab-progress").textContent = ""; paint(); } });
+  addEventListener("explorer-language", paint);
+  addEventListener("explorer-theme", () => { paintBoard(); paintChange(); });
+  new ResizeObserver(() => paintChange()).observe(find(".lab-change"));
+  find("#lab-text").value = example()?.text || "";
+  paint();
+};
+Object.assign(window.AttentionExplorer, { lab: mountLab });

@@ -1,0 +1,83 @@
+"""What the lab answers, without a browser: every view, every refusal, the words in three languages."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from translator.ui import frontend
+from translator.ui.lab_tab import server_functions
+from translator.ui.session import Models
+
+OPTIONS = {
+    "target": "I run.", "step": 2, "choice": "", "beam": 3, "penalty": 0.6, "kind": "cross", "layer": 2, "head": 1,
+    "method": "flow", "reading": "output", "way": "both", "gold": "0-0", "measure": "confidence", "side": "both",
+    "shift": 2, "scale": 1, "query": 2, "key": 2,
+}  # fmt: skip
+VIEWS = ("force", "edit", "beams", "norms", "rollout", "lens", "faithfulness", "align", "profile", "positions", "cell")
+
+
+@pytest.fixture(scope="module")
+def lab(tiny_checkpoint: Path) -> dict:
+    models = Models({"de-en": tiny_checkpoint}, device="cpu")
+    asked = {"text": "Das Haus ist alt.", "direction": "de-en"}
+    return {f.__name__: lambda request, f=f: f({**asked, **request}) for f in server_functions(models)}
+
+
+def test_the_board_and_the_switch(lab: dict) -> None:
+    board = lab["lab_board"]({"kind": "cross"})
+    assert np.shape(board["values"]) == np.shape(board["roles"]) == (2, 2)
+    found = lab["lab_switch"]({"gates": {"cross": [[1, 0], [1, 1]]}})
+    assert found["first"] == pytest.approx(found["before"]["score"] + found["change"], abs=2e-3)
+    assert found["change"] == pytest.approx(board["values"][0][1], abs=2e-3)
+    assert np.shape(found["before"]["links"]) == (len(found["before"]["words"]), 5)
+    assert found["source"] == ["Das", "Haus", "ist", "alt", "."]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_answers(lab: dict, view: str) -> None:
+    found = lab["lab_ask"]({"view": view, "options": OPTIONS})
+    assert "error" not in found, found
+    assert found.get("lines") or found.get("figures")
+    for figure in found.get("figures", []):
+        assert set(json.loads(figure)) == {"light", "dark"}
+    tables = {name: json.loads((frontend.ASSETS / "locales" / f"{name}.json").read_bytes()) for name in ("zh", "de")}
+    for english, values in found.get("lines", []):
+        assert set(re.findall(r"\{(\w+)\}", english)) == set(values)
+        for table in tables.values():
+            assert sorted(re.findall(r"\{\w+\}", table[english])) == sorted(re.findall(r"\{\w+\}", english))
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "named"),
+    [
+        ("lab_switch", {"gates": {"cross": [[2, 1], [1, 1]]}}, "a gate of cross is 2"),
+        ("lab_switch", {"gates": [1]}, "names with values"),
+        ("lab_board", {"kind": "none"}, "'none'"),
+        ("lab_board", {"kind": "cross", "text": "x" * 2000}, "at most 1,000"),
+        ("lab_board", {"kind": "cross", "text": " "}, "blank"),
+        ("lab_ask", {"view": "none"}, "'none'"),
+        ("lab_ask", {"view": "cell", "options": {**OPTIONS, "key": 99}}, "key is 98"),
+        ("lab_ask", {"view": "cell", "options": {**OPTIONS, "layer": 1.5}}, "layer is 1.5"),
+        ("lab_ask", {"view": "force", "options": {"target": ""}}, "blank"),
+        ("lab_ask", {"view": "force", "options": {"target": "word " * 190}}, "at most 160"),
+        ("lab_ask", {"view": "align", "options": {**OPTIONS, "gold": "0-99"}}, "0-99"),
+        ("lab_ask", {"view": "positions", "options": {**OPTIONS, "scale": 11}}, "scale is 11"),
+        ("lab_ask", {"view": "beams", "options": {**OPTIONS, "beam": 1}}, "beam is 1"),
+    ],
+)
+def test_what_cannot_be_is_said_in_words(lab: dict, name: str, request_: dict, named: str) -> None:
+    assert named in lab[name](request_)["error"]
+
+
+def test_every_sentence_of_the_script_is_in_both_tables() -> None:
+    script = (frontend.ASSETS / "js" / "lab.js").read_text(encoding="utf-8")
+    said = set(re.findall(r'\bt(?:Parts)?\("([^"]+)"', script))
+    views = script[script.index("const LAB_VIEWS") : script.index("const mountLab")]
+    said |= {text for text in re.findall(r'"([^"]{12,})"', views) if text.endswith(".")}
+    for table in frontend.locales().values():
+        assert not said - set(table), said - set(table)
