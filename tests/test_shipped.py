@@ -1,0 +1,90 @@
+"""The checkpoints that the repository ships: whole, as large as promised, and the same on every path."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import translator
+from translator.pipeline import Translator
+from translator.trace import Trace
+
+ROOT = Path(__file__).parents[1]
+NAMES = ("de-en", "en-zh")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def shipped(request: pytest.FixtureRequest) -> Translator:
+    return translator.load(request.param, device="cpu")
+
+
+def newcomers(engine: Translator) -> list[str]:
+    return (ROOT / "assets" / "newcomers" / f"{engine.name}.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_size_card_and_log(shipped: Translator) -> None:
+    folder, config = shipped.bundle.folder, shipped.bundle.model.config
+    assert folder is not None
+    assert (folder / "model.safetensors").stat().st_size < 50 * 2**20
+    assert min(config.encoder_layers, config.decoder_layers) >= 3
+    assert min(config.encoder_heads, config.decoder_heads) >= 8
+    card = shipped.bundle.card
+    assert "license: cc-by-sa-4.0" in card and "To be written" not in card and "tatoeba.org" in card
+    assert all(sentence in card for sentence in newcomers(shipped))
+    records = [json.loads(line) for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {"loss", "accuracy"} <= set().union(*records) and any("dev_bleu" in record for record in records)
+    made_with = json.loads((folder / "train.json").read_text(encoding="utf-8"))
+    rebuilds = json.loads((ROOT / "configs" / f"{shipped.name}.json").read_text(encoding="utf-8"))
+    assert {key: made_with[key] for key in rebuilds} == rebuilds, "the config is not the one that made these weights"
+
+
+def near_tie(trace: Trace) -> bool:
+    """Whether some step's two best candidates are too close for rounding."""
+    return any(step.candidates[0].log_prob - step.candidates[1].log_prob <= 1e-4 for step in trace.steps)
+
+
+def test_live_replayed_and_batched_decoding_agree(shipped: Translator) -> None:
+    sentences = newcomers(shipped)[::4]
+    batched = shipped.translate_batch(sentences, method="greedy")
+    for sentence, text in zip(sentences, batched, strict=True):
+        live = shipped.stream(sentence, method="greedy")
+        steps = []
+        while True:
+            try:
+                steps.append(next(live))
+            except StopIteration as end:
+                trace = end.value
+                break
+        np.testing.assert_allclose([s.log_prob for s in steps], trace.log_probs, atol=1e-4)
+        if not near_tie(trace):
+            assert [s.token.id for s in steps] == [t.id for t in trace.tgt]
+            assert trace.translation == text
+        for t, step in enumerate(steps):
+            np.testing.assert_allclose(step.cross, trace.cross[:, :, t], atol=1e-5)
+
+
+def test_maps_are_probabilities_and_causal(shipped: Translator) -> None:
+    trace = shipped.translate(newcomers(shipped)[-5], method="beam")
+    for kind in ("encoder", "decoder", "cross"):
+        weights = trace.weights(kind)
+        assert (weights >= 0).all()
+        np.testing.assert_allclose(weights.sum(-1), 1.0, atol=1e-5)
+    above = np.triu(np.ones(trace.decoder.shape[2:], dtype=bool), k=1)
+    assert not trace.decoder[..., above].any()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("de-en", "Guten Morgen.", ("good morning",)),
+        ("de-en", "Ich liebe dich.", ("i love you",)),
+        ("en-zh", "Good morning.", ("早上好", "早安", "早")),
+        ("en-zh", "I love you.", ("我爱你",)),
+    ],
+)
+def test_a_greeting_comes_out_right(name: str, text: str, words: tuple[str, ...]) -> None:
+    translation = translator.load(name, device="cpu").translate(text, method="beam").translation
+    assert any(word in translation.lower() for word in words), translation
