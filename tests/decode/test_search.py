@@ -247,17 +247,18 @@ def _draws(model: Transformer, count: int, **settings: object) -> torch.Tensor:
     return counts / count
 
 
-def test_sampling_draws_from_the_filtered_softmax(model: Transformer) -> None:
-    """Temperature 2, then the best 4, then the fewest that hold 0.8 of those; 600 draws."""
+@pytest.mark.parametrize(("temperature", "top_p"), [(3.0, 1.0), (3.0, 0.8), (1.0, 0.8)])
+def test_sampling_draws_from_the_filtered_softmax(model: Transformer, temperature: float, top_p: float) -> None:
+    """The best 4, then the fewest that hold `top_p` of those; 400 draws against the distribution by hand."""
     first = next(search(model, SOURCE, GREEDY, max_length=1)).log_probs.clone()
     first[[0, 1]] = -torch.inf
-    probs, ids = first.div(2).exp().topk(4)
+    probs, ids = first.div(temperature).exp().topk(4)
     probs = probs / probs.sum()
-    kept = next(n for n in range(1, 5) if probs[:n].sum() >= 0.8)
+    kept = next(n for n in range(1, 5) if probs[:n].sum() >= top_p - 1e-6)
     expected = torch.zeros(9).index_put((ids[:kept],), probs[:kept] / probs[:kept].sum())
-    found = _draws(model, 600, temperature=2.0, top_k=4, top_p=0.8)
+    found = _draws(model, 400, temperature=temperature, top_k=4, top_p=top_p)
     assert set(found.nonzero().flatten().tolist()) == set(ids[:kept].tolist())
-    assert (found - expected).abs().max() < 4 * (0.25 / 600) ** 0.5
+    assert (found - expected).abs().max() < 4 * (0.25 / 400) ** 0.5
 
 
 @pytest.mark.parametrize("config", METHODS)
@@ -297,3 +298,9 @@ def test_a_fixed_length_model_reads_its_padding(checkpoint_maker: ModuleType, de
 def test_the_listener_is_not_left_in_inference_mode(wide: Transformer) -> None:
     for _ in search(wide, SOURCE, GREEDY, max_length=3):
         assert not torch.is_inference_mode_enabled()
+
+
+def test_length_penalties_by_hand() -> None:
+    wu, power = (DecodeConfig(length_penalty=0.6, penalty_kind=kind) for kind in ("wu", "power"))  # type: ignore[arg-type]
+    assert [penalty(n, wu) for n in (1, 7, 13)] == pytest.approx([1.0, 2**0.6, 3**0.6])
+    assert [penalty(n, power) for n in (1, 7, 13)] == pytest.approx([1.0, 7**0.6, 13**0.6])
