@@ -75,7 +75,7 @@ const makeChips = x => {
     for (const box of Object.values(boxes)) follow(box, box.querySelector("[aria-current]"));
     const name = x.headName();
     x.find(".src-note").textContent = shade.src ? t("weight in {head}", { head: name }) : "";
-    x.find(".lab:not(.steprow) > small:not(.src-note)").textContent = shade.tgt ? t("weight in {head}", { head: name }) : t("probability");
+    x.find(".row-name:not(.steprow) > small:not(.src-note)").textContent = shade.tgt ? t("weight in {head}", { head: name }) : t("probability");
   };
   /** Keep the present chip in a box that shows two lines of many. */
   const follow = (box, node) => {

@@ -231,6 +231,8 @@ const makeHealth = x => {
   const box = x.find("#input-health");
   const item = (good, ...nodes) => el("li", { class: good === false ? "bad" : "" }, ...(good === undefined ? [] : [good ? icon(TICK) : el("b", { class: "alarm", text: "!" })]), ...nodes);
   const show = facts => {
+    box.lastFacts = facts;
+    if (facts.error) return box.replaceChildren(item(false, el("b", { text: tMessage(facts.error) })));
     const items = [item(undefined, ...tParts("{n} words", { n: String(facts.words) })), item(undefined, ...tParts("{n} subwords of {limit}", { n: String(facts.tokens), limit: document.createTextNode(String(facts.limit)) }))];
     if (facts.problem) items.push(item(false, el("b", { text: tMessage(facts.problem) })));
     else items.push(item(true, t("nothing cut")));
@@ -239,7 +241,6 @@ const makeHealth = x => {
     if (facts.special !== undefined) items.push(item(undefined, ...tParts("{share} of cross attention on specials", { share: percent(facts.special) })));
     if (facts.truncated) items.push(item(false, el("b", { text: t("stopped at {n} tokens; raise the limit in Settings", { n: facts.produced }) })));
     box.replaceChildren(...items);
-    box.lastFacts = facts;
   };
   addEventListener("explorer-language", () => box.lastFacts && show(box.lastFacts));
   return {

@@ -131,7 +131,7 @@ const makeExports = x => {
   return { paint };
 };
 
-const DECODE_DEFAULTS = { method: "greedy", beam: 4, length_penalty: .6, penalty_kind: "wu", early_stopping: false, temperature: 1, top_k: 0, top_p: 1, seed: 0, max_length: null, candidates: 8 };
+const DECODE_DEFAULTS = window.__decodeDefaults || {};
 const settingsText = settings => {
   const name = settings.method === "beam" ? t("beam {n}", { n: settings.beam }) : settings.method === "sample" ? t("sampled, seed {n}", { n: settings.seed }) : t("greedy");
   return settings.max_length ? t("{method}, at most {n} tokens", { method: name, n: settings.max_length }) : name;

@@ -20,7 +20,7 @@ const makeMosaic = x => {
     }
     columns = small ? Math.min(4, H) : H;
     const width = canvas.clientWidth, gap = small ? 8 : H > 12 ? 2 : 4, count = Math.ceil(list.length / columns);
-    const w = (width - gap * (columns - 1)) / columns, room = x.room(box) - 62, h = small ? 76 : clamp((room - gap * (count - 1)) / count, 22, 62);
+    const w = (width - gap * (columns - 1)) / columns, room = x.room(box) - 62, h = small ? 76 : clamp((room - gap * (count - 1)) / count, 22, Math.max(62, 1.8 * w));
     tiles = list.map((tile, n) => ({ ...tile, n, x: (n % columns) * (w + gap), y: Math.floor(n / columns) * (h + gap), w, tall: h }));
     return { width, height: count * (h + gap) - gap, count, gap, h, w };
   };

@@ -29,7 +29,7 @@ const mountExplorer = (element, props, watch, server) => {
     if (message.kind === "empty") { busy(false); return x.empty(t(message.text)); }
     if (message.kind === "step") { if (!document.body.classList.contains("busy")) return; busy(true); x.notice(""); return x.stream(message); }
     busy(false);
-    if (message.kind === "error") { x.restore(); if (!x.trace) x.empty(t("Nothing translated yet.")); return x.notice(tMessage(message.text), true); }
+    if (message.kind === "error") { x.restore(); if (x.payload) setField(field("translation"), x.payload.translation); if (!x.trace) x.empty(t("Nothing translated yet.")); return x.notice(tMessage(message.text), true); }
     if (message.kind === "trace") { x.notice(""); x.show(message); announce(message); }
   };
   const announce = trace => {
@@ -74,7 +74,7 @@ const mountExplorer = (element, props, watch, server) => {
   /* ---- the field: busy from the press on, stop, and what the server makes of the text while it is typed ---- */
   document.addEventListener("click", event => {
     if (event.target.closest("#translate")) { x.notice(""); busy(true); }
-    if (event.target.closest("#stop")) { busy(false); x.restore(); x.notice(t("Stopped.")); }
+    if (event.target.closest("#stop")) { busy(false); x.restore(); if (x.payload) setField(field("translation"), x.payload.translation); x.notice(t("Stopped.")); }
   }, true);
   document.addEventListener("keydown", event => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.closest("#source-text")) { x.notice(""); busy(true); }
@@ -88,7 +88,7 @@ const mountExplorer = (element, props, watch, server) => {
       if (!server || !text || (x.trace && text === x.trace.source)) return;
       try {
         const facts = await server.inspect({ text, direction: direction() });
-        if (number === asked && !facts.error) x.health.facts(facts);
+        if (number === asked) x.health.facts(facts);
       } catch { /* the strip keeps what it last knew */ }
     }, 250);
   };

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import plotly
+
+from translator.config import DecodeConfig
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -81,8 +84,13 @@ def head(settings: tuple[str, ...], directions: tuple[str, ...], folder: Path = 
         "settings": settings,
         "directions": directions,
     }
-    own = f"window.__explorerLocales={in_script(locales())};window.__explorerData={in_script(data)};\n{script()}"
-    return f"<style>{style()}</style>\n<script>{own}</script>"
+    return f"<style>{style()}</style>\n<script>window.__explorerData={in_script(data)};{words()}\n{script()}</script>"
+
+
+def words() -> str:
+    """The statements that the script needs before it: the tables of words, and what decoding is unless one says so."""
+    defaults = asdict(DecodeConfig())
+    return f"window.__explorerLocales={in_script(locales())};window.__decodeDefaults={in_script(defaults)};"
 
 
 def version() -> str:

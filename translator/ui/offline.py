@@ -33,7 +33,6 @@ def offline_page(payload: dict[str, Any]) -> str:
         payload: `trace_payload` with "f32" weights, so that the page's numbers are exact.
     """
     data = _packed(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode())
-    words = f"window.__explorerLocales={frontend.in_script(frontend.locales())};"
     said = {"translation": payload["translation"], "source": payload["source"]}
     src, tgt = (html.escape(payload["checkpoint"][side], quote=True) for side in ("src", "tgt"))
     return (
@@ -46,7 +45,7 @@ def offline_page(payload: dict[str, Any]) -> str:
         f'<p lang="{tgt}">{html.escape(said["translation"])}</p></div>'
         f'<div id="explorer">{frontend.template()}</div>\n'
         f'<script type="text/plain" id="payload">{data}</script>\n<script type="text/plain" id="plotly">{_plotly()}</script>\n'
-        f"<script>{words}\n{frontend.script()}\n{_INFLATE}</script></body></html>\n"
+        f"<script>{frontend.words()}\n{frontend.script()}\n{_INFLATE}</script></body></html>\n"
     )
 
 
