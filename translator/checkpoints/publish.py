@@ -98,7 +98,6 @@ def with_metadata(
         InputError: `scores` is not what `evaluate --json` writes.
     """
     from huggingface_hub import ModelCard
-    from huggingface_hub.repocard_data import eval_results_to_model_index
 
     try:
         model_card = ModelCard(card, ignore_metadata_errors=False)
@@ -117,8 +116,7 @@ def with_metadata(
         if value is not None and getattr(data, key, None) in (None, []):
             setattr(data, key, value)
     if scores is not None:
-        data.pop("eval_results", None)  # those of an earlier push
-        setattr(data, "model-index", eval_results_to_model_index(name, _results(scores, languages)))
+        vars(data).update(eval_results=_results(scores, languages), model_name=name)
     return f"---\n{data.to_yaml()}\n---\n{model_card.text}"
 
 
