@@ -84,6 +84,7 @@ const mountLesson = (element, server) => {
     find(".next").textContent = after ? say("Next: {title}", after) : "";
     find(".link").textContent = say("Copy link");
     if (latest) show();
+    else if (find(".notice").hidden) find("output").textContent = say("The model is at work …");
   };
 
   /** Gradio's Markdown has drawn every equation with the KaTeX that it brings; a copy stands here. */

@@ -63,7 +63,8 @@ def visit(address: str, browser: Any) -> Iterator[Any]:
         page = context.new_page()
         page.set_default_timeout(WAIT)
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda r: wrong.append(r.url) if not r.url.startswith((address, "data:", "blob:")) else None)
+        own = (address, "data:", "blob:")
+        page.on("request", lambda request: None if request.url.startswith(own) else wrong.append(request.url))
         page.goto(address + fragment)
         return page
 
@@ -127,9 +128,8 @@ def test_what_is_turned_changes_the_numbers(visit: Any) -> None:
     drawn(page)
     entropy = page.text_content(".lx .numbers div:nth-child(3) dd")
     page.click(".lx [data-name='divide by'] button:last-child")
-    page.wait_for_function(
-        "old => document.querySelector('.lx .numbers div:nth-child(3) dd').textContent !== old", arg=entropy
-    )
+    now = "document.querySelector('.lx .numbers div:nth-child(3) dd').textContent"
+    page.wait_for_function(f"old => {now} !== old", arg=entropy)
     assert float(page.text_content(".lx .numbers div:nth-child(3) dd")) < float(entropy)
 
 
@@ -152,8 +152,9 @@ def test_a_phone_in_other_languages_has_no_sideways_scroll(visit: Any, language:
     drawn(page)
     assert page.text_content(".lx h1") == title
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    touched = ".stations a, .views button, .ways .btn:not([hidden]), .answers label"
     small = page.evaluate(
-        "[...document.querySelectorAll('.lx :is(.stations a, .views button, .ways .btn:not([hidden]), .answers label)')]"
+        f"[...document.querySelectorAll('.lx :is({touched})')]"
         ".filter(node => node.getBoundingClientRect().height < 44).map(node => node.textContent)"
     )
     assert not small

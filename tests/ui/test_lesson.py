@@ -134,6 +134,14 @@ def test_a_layer_and_a_head_are_the_models(model: Translator) -> None:
     assert message["texts"]["Translation"] == trace.translation
 
 
+def test_the_mosaic_names_the_layer_that_it_shows(model: Translator) -> None:
+    message = shown(model, "heads", layer=2)
+    assert light(message)["layout"]["yaxis"]["ticktext"] == ["L2"]
+    trace = model.translate(TEXT, method="greedy")
+    tiles = cells(message)
+    np.testing.assert_allclose(tiles[:, : len(trace.src)] ** 2, trace.encoder[1, 0], atol=1e-5)
+
+
 def cells(message: dict[str, Any]) -> np.ndarray:
     """The numbers of a heat map, decoded as plotly writes them."""
     import base64

@@ -106,7 +106,7 @@ def heads(ask: Ask) -> Shown:
     walk = stations.encoder_layer(ask.model, ask.text, layer)
     found, names = walk.attention, _names(walk.tokens)
     views = (
-        View("attend", "weights", found.weights.shape, partial(head_mosaic, found.weights[None], colour="sqrt")),
+        View("attend", "weights", found.weights.shape, partial(_one_layer, found.weights, layer)),
         View("mix", f"(weights @ v)[{head}]", found.mixed[head].shape, partial(_vectors, found.mixed[head], names)),
         View(
             "concatenate",
@@ -155,6 +155,12 @@ def cross(ask: Ask) -> Shown:
 
 def _vectors(values: np.ndarray, tokens: Sequence[str], *, theme: Theme) -> go.Figure:
     return tensor_heatmap(values, tokens, columns="dimension of the head", theme=theme)
+
+
+def _one_layer(weights: np.ndarray, layer: int, *, theme: Theme) -> go.Figure:
+    """The heads [H, S, S] of one layer, with the number of that layer."""
+    fig = head_mosaic(weights[None], colour="sqrt", theme=theme)
+    return fig.update_yaxes(ticktext=[f"L{layer + 1}"])
 
 
 def _growth(*, theme: Theme) -> go.Figure:
