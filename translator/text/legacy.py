@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nltk.tokenize import NLTKWordTokenizer
-
 from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
 from translator.text import tokenizer as common
@@ -166,6 +164,8 @@ def _bare(text: str) -> list[tuple[int, int, str]]:
 def _treebank(text: str) -> list[tuple[int, int, str]]:
     """Penn Treebank words where they stand; straight quotation marks become `` and ''."""
     units, position = [], 0
+    from nltk.tokenize import NLTKWordTokenizer  # takes seconds to import: only who needs it waits
+
     for word in NLTKWordTokenizer().tokenize(text):
         at = text.find(word, position)
         if word in _QUOTES:

@@ -15,8 +15,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from nltk.tokenize import RegexpTokenizer
-
 from translator.text.normalise import HAN
 
 # nltk matches by `regex`, whose whitespace leaves out U+001C-1F that str.isspace has (older nltk: by `re`).
@@ -24,9 +22,7 @@ from translator.text.normalise import HAN
 _MARK = "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u0900-\u0903\u093a-\u094f\u20d0-\u20ff"
 _LETTERS = rf"\w[\w{_MARK}]*"
 _SIGN = rf"[^\w\s\x1c-\x1f][{_MARK}\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
-_WORDS = RegexpTokenizer(
-    rf"{_LETTERS}(?:['’\-\u2011]{_LETTERS})*|[\U0001f1e6-\U0001f1ff]{{2}}|{_SIGN}(?:\u200d{_SIGN})*"
-)
+_WORD = rf"{_LETTERS}(?:['’\-\u2011]{_LETTERS})*|[\U0001f1e6-\U0001f1ff]{{2}}|{_SIGN}(?:\u200d{_SIGN})*"
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _CHUNK = 200  # jieba's hidden Markov model takes time quadratic in the length of a run
 
@@ -39,7 +35,7 @@ def words(text: str, language: str) -> list[tuple[int, int]]:
     model, when `language` is "zh".
     """
     if language != "zh":
-        return list(_WORDS.span_tokenize(text))
+        return list(_alphabet().span_tokenize(text))
     spans: list[tuple[int, int]] = []
     position = 0
     for match in _HAN_RUN.finditer(text):
@@ -49,8 +45,17 @@ def words(text: str, language: str) -> list[tuple[int, int]]:
     return spans + _alphabetic(text, position, len(text))
 
 
+@functools.cache
+def _alphabet() -> Any:
+    """nltk's pure tokenizer; importing nltk takes seconds (it imports scipy), so it waits for the first text."""
+    from nltk.tokenize import RegexpTokenizer
+
+    return RegexpTokenizer(_WORD)
+
+
 def _alphabetic(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    return [(start + low, start + high) for low, high in _WORDS.span_tokenize(text[start:end])] if start < end else []
+    found = _alphabet().span_tokenize(text[start:end]) if start < end else ()
+    return [(start + low, start + high) for low, high in found]
 
 
 def _chinese(text: str, start: int, end: int) -> list[tuple[int, int]]:
