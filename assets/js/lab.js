@@ -134,7 +134,7 @@ const mountLab = (element, server) => {
     const change = state.change, before = find(".before"), after = find(".after");
     before.replaceChildren(); after.replaceChildren(); find(".lab-ribbons").replaceChildren();
     if (!change) return;
-    const title = t("{off} heads off", { off: change.off }), fresh = changed(change.before.words, change.after.words);
+    const title = change.off === 1 ? t("1 head off") : t("{off} heads off", { off: change.off }), fresh = changed(change.before.words, change.after.words);
     const target = LANGUAGES[direction().split("-")[1]];
     const said = el("p", { lang: target });
     let at = 0;
@@ -150,10 +150,12 @@ const mountLab = (element, server) => {
   const ribbons = (change, title, fresh) => {
     const pen = document.createElement("canvas").getContext("2d"), [source, target] = direction().split("-").map(each => LANGUAGES[each]);
     pen.font = "16px " + getComputedStyle(box).fontFamily;
-    const margin = 116, gap = 18, place = words => { let x = 0; return words.map(word => { const width = pen.measureText(word).width, at = x + width / 2; x += width + gap; return { word, at, end: x - gap }; }); };
-    const rows = [change.before.words, change.source, change.after.words].map(place), wide = Math.max(...rows.map(row => (row.length ? row.at(-1).end : 0)));
-    const room = Math.max(find(".lab-change").clientWidth - margin - 8, 200), width = Math.max(wide, room);
-    for (const row of rows) { const free = row.length > 1 ? (Math.min(width, Math.max(wide, room)) - row.at(-1).end) / (row.length - 1) : 0; row.forEach((each, i) => { each.at += Math.min(free, 60) * i; }); }
+    const margin = 116, room = Math.max(find(".lab-change").clientWidth - margin - 16, 200), all = [change.before.words, change.source, change.after.words];
+    const tight = words => (room - words.reduce((sum, word) => sum + pen.measureText(word).width, 0)) / Math.max(words.length - 1, 1);
+    const gap = clamp(Math.min(...all.map(tight)), 7, 18), place = words => { let x = 0; return words.map(word => { const width = pen.measureText(word).width, at = x + width / 2; x += width + gap; return { word, at, end: x - gap }; }); };
+    const rows = all.map(place), wide = Math.max(...rows.map(row => (row.length ? row.at(-1).end : 0)));
+    const width = Math.max(wide, room);
+    for (const row of rows) { const free = row.length > 1 ? (width - row.at(-1).end) / (row.length - 1) : 0; row.forEach((each, i) => { each.at += Math.min(free, 60) * i; }); }
     const heights = [20, 170, 320], svg = svgEl("svg", { width: width + margin + 8, height: 340, role: "img", "aria-label": t("Word alignment of both translations") }), colours = lookup("house", false);
     const links = (side, row, top, bottom) => side.links.forEach((line, i) => line.forEach((weight, j) => {
       if (weight < .08) return;
@@ -166,8 +168,9 @@ const mountLab = (element, server) => {
     links(change.after, rows[2], 1, 2);
     [[t("All heads on"), target], [t("Source"), source], [title, target]].forEach(([name, lang], n) => {
       svg.append(svgEl("text", { x: 0, y: heights[n], class: "lab-row" }, name));
-      rows[n].forEach((each, i) => svg.append(svgEl("text", { x: each.at + margin, y: heights[n], "text-anchor": "middle", lang, class: n === 2 && fresh[i] ? "changed" : "" }, each.word)));
+      rows[n].forEach((each, i) => svg.append(svgEl("text", { x: each.at + margin, y: heights[n], "text-anchor": "middle", lang }, each.word)));
     });
+    rows[2].forEach((each, i) => { const half = pen.measureText(each.word).width / 2; if (fresh[i]) svg.append(svgEl("line", { x1: each.at + margin - half, x2: each.at + margin + half, y1: heights[2] + 6, y2: heights[2] + 6, class: "changed" })); });
     return svg;
   };
 

@@ -58,7 +58,7 @@ def test_a_head_is_switched_off_and_the_sentence_translated_again(lab: Any) -> N
     head.click()
     assert lab.locator('.lab-head[data-head="cross:1:0"]').get_attribute("aria-checked") == "false"
     lab.locator(".lab-again").click()
-    lab.locator(".after h3", has_text="1 heads off").wait_for(timeout=30_000)
+    lab.locator(".after h3", has_text="1 head off").wait_for(timeout=30_000)
     assert lab.locator(".lab-ribbons svg path").count() > 0
     assert "Δ" in lab.locator(".after").inner_text()
 
