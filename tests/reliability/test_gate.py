@@ -147,6 +147,15 @@ def test_the_deadline_counts_from_admission_and_ends_the_work() -> None:
     gate.close()
 
 
+def test_the_deadline_ends_work_whose_reader_only_waits() -> None:
+    gate, work = Gate(workers=1, waiting=2, deadline=0.3), Work(steps=500)
+    reading = gate.stream(work)
+    next(reading)
+    assert wait_for(lambda: len(gate) == 0, 2), "only the reader looked at the clock"
+    del reading
+    gate.close()
+
+
 def test_a_step_that_hangs_does_not_hold_the_reader() -> None:
     gate = Gate(workers=1, waiting=1, deadline=0.2)
     release = threading.Event()
