@@ -1,4 +1,7 @@
-"""Start the page: `python app.py`, or as a Hugging Face Space. $GRADIO_SERVER_NAME and $GRADIO_SERVER_PORT are honoured."""
+"""Start the page: `python app.py`, or as a Hugging Face Space.
+
+$GRADIO_SERVER_NAME and $GRADIO_SERVER_PORT say where.
+"""
 
 import os
 

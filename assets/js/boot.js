@@ -5,7 +5,7 @@ const mountOffline = async () => {
   const element = document.getElementById("explorer"), x = new Explorer(element);
   window.__explorer = x;
   mountChrome(document.getElementById("page-chrome"));
-  x.wanted = (readPermalink("#t=_&" + location.hash.slice(1)) || {}).view;
+  x.wanted = readPermalink(location.hash);
   x.show(window.__payload);
 };
 

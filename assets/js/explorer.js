@@ -121,8 +121,8 @@ class Explorer {
     const best = fits ? { layer, head } : bestHead(trace);
     this.trace = trace;
     this.version++;
-    const wanted = this.wanted || {};
-    this.wanted = null;
+    const wish = this.wanted && this.wanted.text === payload.source ? this.wanted : {}, wanted = wish.view || {};
+    if (wish.view) this.wanted = null;
     this.set({
       trace: this.version, kind, ...best, step: Math.min(3, trace.tgt.length - 1), query: Math.min(1, trace.src.length - 1),
       hover: null, peek: null, pins: { rows: [], columns: [] }, overlay: [], ...within(trace, wanted),

@@ -25,7 +25,7 @@ const mountExplorer = (element, props, watch, server) => {
     if (!props.value || props.value === last) return;
     last = props.value;
     const message = JSON.parse(props.value);
-    if (message.kind === "example") return open(message.id);
+    if (message.kind === "example") return x.wanted ? null : open(message.id);
     if (message.kind === "empty") { busy(false); return x.empty(t(message.text)); }
     if (message.kind === "step") { if (!document.body.classList.contains("busy")) return; busy(true); x.notice(""); return x.stream(message); }
     busy(false);
@@ -116,9 +116,9 @@ const mountExplorer = (element, props, watch, server) => {
       if (example && which !== current[1]) setTimeout(() => open(example.id), 0);
       return [example ? example.text : current[0], which, ...current.slice(2)];
     }
-    x.wanted = wish.view;
+    x.wanted = wish;
     const stored = data.examples.find(each => each.text === wish.text && each.direction === wish.direction);
-    if (stored && !Object.keys(wish.settings).length) setTimeout(() => { x.wanted = wish.view; open(stored.id); }, 0);
+    if (stored && !Object.keys(wish.settings).length) setTimeout(() => open(stored.id), 0);
     else mountExplorer.pending = true;
     const names = data.settings, settings = current.slice(2).map((value, i) => (names[i] in wish.settings ? wish.settings[names[i]] : value));
     return [wish.text, data.directions.includes(wish.direction) ? wish.direction : current[1], ...settings];
@@ -129,8 +129,9 @@ const mountExplorer = (element, props, watch, server) => {
   addEventListener("explorer-language", () => { examples(); settingsLabel(); });
   examples();
   settingsLabel();
+  x.wanted = readPermalink(location.hash);
   watch("value", receive);
-  if (!readPermalink(location.hash)) receive();
+  receive();
 };
 
 /* ---- language and theme of the whole page ---- */

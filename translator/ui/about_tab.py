@@ -10,6 +10,7 @@ from translator.errors import TranslatorError
 from translator.figures.label import label
 from translator.ui import frontend, session
 
+
 def about_tab(models: session.Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
     with gr.Column(elem_id="about", elem_classes="tab-body"):

@@ -16,7 +16,8 @@ from translator.config import DecodeConfig
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 SCRIPTS = (
-    "base", "trace", "chips", "mosaic", "detail", "arcs", "side", "export", "explorer", "plotview", "compare", "page", "boot", "lesson", "lab",
+    "base", "trace", "chips", "mosaic", "detail", "arcs", "side", "export", "explorer", "plotview", "compare",
+    "page", "boot", "lesson", "lab",
 )  # fmt: skip
 LANGUAGES = ("zh", "de")
 EXAMPLES = ASSETS / "examples"
@@ -32,7 +33,9 @@ def script() -> str:
 @cache
 def style() -> str:
     """The explorer's styles, and those that put Gradio's parts in their place."""
-    return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in ("explorer.css", "page.css", "lesson.css", "lab.css"))
+    return "\n".join(
+        (ASSETS / name).read_text(encoding="utf-8") for name in ("explorer.css", "page.css", "lesson.css", "lab.css")
+    )
 
 
 @cache

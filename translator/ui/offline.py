@@ -38,13 +38,14 @@ def offline_page(payload: dict[str, Any]) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Attention Explorer</title>'
-        f"<style>{frontend.style()}</style></head>\n<body class=\"offline\">"
+        f'<style>{frontend.style()}</style></head>\n<body class="offline">'
         '<header class="offline-top"><h1>Attention Explorer</h1>'
         f'<div id="page-chrome">{frontend.template("chrome")}</div></header>'
         f'<div class="offline-pair" translate="no"><p lang="{src}">{html.escape(said["source"])}</p>'
         f'<p lang="{tgt}">{html.escape(said["translation"])}</p></div>'
         f'<div id="explorer">{frontend.template()}</div>\n'
-        f'<script type="text/plain" id="payload">{data}</script>\n<script type="text/plain" id="plotly">{_plotly()}</script>\n'
+        f'<script type="text/plain" id="payload">{data}</script>\n'
+        f'<script type="text/plain" id="plotly">{_plotly()}</script>\n'
         f"<script>{frontend.words()}\n{frontend.script()}\n{_INFLATE}</script></body></html>\n"
     )
 

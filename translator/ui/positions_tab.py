@@ -27,8 +27,12 @@ def positions_tab(models: session.Models) -> None:
     with gr.Column(elem_id="positions", elem_classes="tab-body"):
         gr.Markdown(SAYS)
         with gr.Row(elem_classes="controls"):
-            source = gr.Radio(sources, value="sinusoidal", label="Table", elem_classes="segments", elem_id="position-table")
-            layout = gr.Radio(LAYOUTS, value="interleaved", label="Layout", elem_classes="segments", elem_id="position-layout")
+            source = gr.Radio(
+                sources, value="sinusoidal", label="Table", elem_classes="segments", elem_id="position-table"
+            )
+            layout = gr.Radio(
+                LAYOUTS, value="interleaved", label="Layout", elem_classes="segments", elem_id="position-layout"
+            )
         with gr.Row(elem_classes="controls"):
             length = gr.Slider(8, MOST_POSITIONS, 100, step=1, label="Positions", elem_id="position-length")
             depth = gr.Slider(4, MOST_DIMENSIONS, 32, step=2, label="Dimensions", elem_id="position-depth")
@@ -53,7 +57,15 @@ def positions_tab(models: session.Models) -> None:
 
     events = [source.change, layout.change, length.release, depth.release, chosen.submit, chosen.blur]
     for event in events:
-        event(draw, inputs, outputs, show_progress="hidden", api_visibility="private", preprocess=False, trigger_mode="always_last")
+        event(
+            draw,
+            inputs,
+            outputs,
+            show_progress="hidden",
+            api_visibility="private",
+            preprocess=False,
+            trigger_mode="always_last",
+        )
 
 
 def _draw(models: session.Models, source: Any, layout: Any, length: Any, depth: Any, chosen: Any) -> list[str]:
@@ -97,5 +109,7 @@ def _dimensions(text: Any, width: int) -> list[int]:
     if not 1 <= len(found) <= MOST_CURVES:
         raise InputError(f"{len(found)} curves were asked for; 1 to {MOST_CURVES} can be told apart")
     if max(found) >= width:
-        raise InputError(f"dimension {max(found)} is beyond the last one, {width - 1}; choose a smaller one or more dimensions")
+        raise InputError(
+            f"dimension {max(found)} is beyond the last one, {width - 1}; choose a smaller one or more dimensions"
+        )
     return found

@@ -32,7 +32,9 @@ class TranslateTab:
 def direction_radio(directions: tuple[str, ...]) -> gr.Radio:
     """The direction as segments; it stands in the page's header."""
     choices = [(DIRECTION_NAMES.get(name, name.replace("-", " → ")), name) for name in directions]
-    return gr.Radio(choices, value=directions[0], elem_id="direction", label="Direction", show_label=False, container=False)
+    return gr.Radio(
+        choices, value=directions[0], elem_id="direction", label="Direction", show_label=False, container=False
+    )
 
 
 def translate_tab(models: session.Models, direction: gr.Radio, *, examples: Path = frontend.EXAMPLES) -> TranslateTab:
@@ -51,29 +53,42 @@ def translate_tab(models: session.Models, direction: gr.Radio, *, examples: Path
         )  # fmt: skip
         copy = gr.Button("Copy", elem_id="copy")
     settings = _settings()
-    stored = first and (examples / f"{first['id']}.json").is_file()
-    message = {"kind": "example", "id": first["id"]} if stored else {"kind": "empty", "text": EMPTY}
+    message = {"kind": "empty", "text": EMPTY}
+    if first and (examples / f"{first['id']}.json").is_file():
+        message = {"kind": "example", "id": first["id"]}
     view = explorer.explorer(message, functions=server_functions(models))
     inputs = [text, direction, *settings]
     run = _runner(models)
     options: dict[str, Any] = {
-        "outputs": [view, output], "show_progress": "hidden", "concurrency_id": MODEL_QUEUE, "concurrency_limit": WORKERS, "api_visibility": "private",
+        "outputs": [view, output],
+        "show_progress": "hidden",
+        "concurrency_id": MODEL_QUEUE,
+        "concurrency_limit": WORKERS,
+        "api_visibility": "private",
         "preprocess": False,  # every value is judged by `session`, whose refusals the page can read
-    }  # fmt: skip
-    running = [event(run, inputs, **options) for event in (button.click, text.submit)]
-    copy.click(None, output, None, js="text => window.AttentionExplorer.copy(text)", queue=False, api_visibility="private")
+    }
+    running: list[Any] = [event(run, inputs, **options) for event in (button.click, text.submit)]
+    copy.click(
+        None, output, None, js="text => window.AttentionExplorer.copy(text)", queue=False, api_visibility="private"
+    )
     stop.click(None, None, None, cancels=running, queue=False, api_visibility="private")
     return TranslateTab(inputs)
 
 
-EMPTY = "Type a sentence and press Translate: its translation, every decoding step and every attention weight appear here."
+EMPTY = (
+    "Type a sentence and press Translate: its translation, every decoding step and every attention weight appear here."
+)
 
 
 def _settings() -> list[gr.components.Component]:
     """The folded decoding controls, in the order of SETTINGS."""
     with gr.Row(elem_id="settings"):
         method = gr.Radio(
-            [("greedy", "greedy"), ("beam", "beam"), ("sample", "sample")], value="greedy", label="Decoding", elem_id="method", elem_classes="segments"
+            [("greedy", "greedy"), ("beam", "beam"), ("sample", "sample")],
+            value="greedy",
+            label="Decoding",
+            elem_id="method",
+            elem_classes="segments",
         )
         beam = gr.Slider(1, 12, 4, step=1, label="Beams", elem_classes="for-beam")
         penalty = gr.Slider(0, 2, 0.6, step=0.1, label="Length penalty", elem_classes="for-beam")
@@ -110,7 +125,9 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     def asked(make: Callable[[dict], dict]) -> Callable[[dict], dict]:
         def answer(request: dict) -> dict:
             try:
-                return make(request) if isinstance(request, dict) else {"error": "the request must be names with values"}
+                return (
+                    make(request) if isinstance(request, dict) else {"error": "the request must be names with values"}
+                )
             except TranslatorError as error:
                 return {"error": str(error)}
 

@@ -1,0 +1,88 @@
+"""One launched page and one browser for all tests that look at what a person sees."""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from translator.ui import frontend
+from translator.ui.serve import Server
+from translator.ui.session import DIRECTIONS, Models
+
+CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
+OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+PATIENCE = 60_000
+
+
+def _install() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("install", Path(__file__).with_name("install.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def address(tiny_checkpoint: Path) -> Iterator[str]:
+    """Where the page is; its models are the stored checkpoints, or a tiny one where there are none."""
+    stored = {name: CHECKPOINTS / name for name in DIRECTIONS}
+    there = all((folder / "manifest.json").is_file() for folder in stored.values())
+    models = Models(stored if there else dict.fromkeys(DIRECTIONS, tiny_checkpoint))
+    models.warm()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = Server(models, server_name="127.0.0.1", server_port=port)
+    yield server.url
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, found or installed as `install.py` does; never skipped."""
+    path = _install().find()
+    assert path is not None, "there is no Chromium; run tests/browser/install.py"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=OPTIONS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
+    """`open_page(suffix="", width=1440, height=900, **context)`: the page, drawn, and watched for errors."""
+    contexts, faults = [], []
+
+    def opened(suffix: str = "", *, width: int = 1440, height: int = 900, **options: Any) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(address + suffix)
+        page.wait_for_selector("#attention-detail .xtick")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not faults
+
+
+@pytest.fixture(scope="session")
+def example() -> Callable[[str], dict[str, Any]]:
+    """`example(id)`: a stored translation as the page reads it."""
+
+    def read(id_: str) -> dict[str, Any]:
+        stored = frontend.stored_example(id_)
+        assert stored is not None, f"{id_} has not been stored; run `make assets`"
+        return stored
+
+    return read

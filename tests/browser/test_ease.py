@@ -1,0 +1,137 @@
+"""Languages, themes, small screens, the keyboard, and nothing asked of any other host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize(
+    ("language", "word", "lang"), [("zh", "翻译", "zh-Hans"), ("de", "Übersetzen", "de"), ("en", "Translate", "en")]
+)
+def test_the_page_speaks(open_page: Callable[..., Page], language: str, word: str, lang: str) -> None:
+    page = open_page()
+    page.click(f"[data-language={language}]")
+    page.wait_for_function(f"document.querySelector('#translate').textContent.trim() === '{word}'")
+    assert page.get_attribute("html", "lang") == lang
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+
+
+def test_a_chinese_page_leaves_the_tokens_alone(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    before = page.locator(".chips.src").inner_text()
+    page.click("[data-language=zh]")
+    page.wait_for_function("document.querySelector('#attention-detail .annotation-text').textContent.includes('键')")
+    assert page.locator(".chips.src").inner_text() == before
+
+
+def test_dark_is_dark_and_stays(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.click(".theme")
+    page.wait_for_function(f"getComputedStyle(document.body).backgroundColor !== '{light}'")
+    scale = page.evaluate("document.querySelector('#attention-detail .plot').data[0].colorscale[0][1]")
+    page.wait_for_function(
+        "document.querySelector('#attention-detail .plot').data[0].colorscale[0][1] === 'rgb(28,30,35)'"
+    )
+    assert scale
+    page.reload()
+    page.wait_for_selector("#attention-detail .xtick")
+    assert page.evaluate("document.body.classList.contains('dark')")
+
+
+def test_a_phone_needs_no_sideways_scroll_and_has_large_targets(open_page: Callable[..., Page]) -> None:
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    small = page.evaluate("""[...document.querySelectorAll('.ax button, .ax select, #translate, #step-slider')]
+        .filter(n => n.offsetParent && n.getBoundingClientRect().height < 40)
+        .map(n => n.className || n.id || n.textContent)""")
+    assert small == []
+    slider = page.locator("#step-slider").bounding_box()
+    assert slider is not None and slider["y"] + slider["height"] <= 844, "the step control is docked"
+    for tab in ("Compare", "Positions", "About"):
+        if page.get_by_role("tab", name=tab).count() == 0:
+            page.locator(".overflow-menu > button").click()
+            page.locator(".overflow-dropdown button", has_text=tab).click()
+        else:
+            page.get_by_role("tab", name=tab).click()
+        page.wait_for_timeout(500)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, tab
+
+
+def test_the_keyboard_reaches_everything(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    reached = set()
+    page.locator("#source-text textarea").focus()
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate("""(() => { const n = document.activeElement;
+            return n.id || n.dataset.kind || n.dataset.view || n.dataset.export || n.className || n.tagName; })()""")
+        )
+    wanted = {
+        "translate",
+        "step-slider",
+        "layer",
+        "head",
+        "encoder",
+        "arcs",
+        "attention-detail",
+        "png",
+        "export-html",
+        "permalink",
+    }
+    assert wanted <= reached, wanted - reached
+    page.focus("#attention-mosaic canvas")
+    assert page.evaluate("document.querySelector('#attention-mosaic canvas').getAttribute('aria-label')")
+
+
+def test_every_control_has_a_name(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    nameless = page.evaluate("""[...document.querySelectorAll('.ax button, .ax select, .ax input, .chrome button')]
+        .filter(n => n.offsetParent)
+        .filter(n => !(n.textContent.trim() || n.getAttribute('aria-label') || n.title || n.labels?.length))
+        .map(n => n.outerHTML.slice(0, 120))""")
+    assert nameless == []
+
+
+def test_no_request_leaves_the_host(open_page: Callable[..., Page], address: str) -> None:
+    page = open_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.reload()
+    page.wait_for_selector("#attention-detail .xtick")
+    page.get_by_role("tab", name="Positions").click()
+    page.wait_for_selector("#position-heatmap .xtick")
+    assert [url for url in asked if not url.startswith((address, "blob:", "data:"))] == []
+
+
+def test_compare_shows_both_and_their_difference(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Compare").click()
+    page.wait_for_selector("#compare [data-side=b] .xtick")
+    read = "side => document.querySelector(`#compare ${side}`).firstChild.data[0].z"
+    a, b = (page.evaluate(read, f"[data-side={side}] .map") for side in "ab")
+    if page.locator("#compare .map.difference:visible").count():
+        difference = page.evaluate(read, ".map.difference")
+        for one, two, three in zip(a, b, difference, strict=True):
+            assert [y - x for x, y in zip(one, two, strict=True)] == pytest.approx(three, abs=1e-6)
+    else:
+        assert (len(a), len(a[0])) != (len(b), len(b[0]))
+        assert page.inner_text("#compare .why")
+
+
+def test_positions_follow_their_controls(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Positions").click()
+    page.wait_for_selector("#position-lines .legendtext")
+    page.fill("#position-curves input, #position-curves textarea", "1, 2")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelectorAll('#position-lines .legendtext').length === 2")
+    page.fill("#position-curves input, #position-curves textarea", "999")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('#position-lines output').textContent.includes('999')")

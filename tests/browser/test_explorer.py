@@ -1,0 +1,259 @@
+"""The explorer as a person sees it: tokens, numbers, heads, steps, words, arcs, aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+from translator.ui.payload import unpack
+
+pytestmark = pytest.mark.browser
+FIRST = "en-zh-park"
+
+
+def cross(payload: dict[str, Any]) -> np.ndarray:
+    """The cross weights of a stored translation, [L, H, T, S]."""
+    return unpack(payload["weights"]["cross"], "u16").reshape(payload["shapes"]["cross"])
+
+
+def texts(page: Page, selector: str) -> list[str]:
+    return [node.strip() for node in page.locator(selector).all_text_contents()]
+
+
+def chosen(page: Page) -> tuple[int, int]:
+    return int(page.input_value("#layer")), int(page.input_value("#head"))
+
+
+def test_all_ids_are_there_at_first_sight(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    ids = """source-text direction translate translation decode-steps attention-kind layer head attention-detail
+        attention-mosaic attention-arcs step-slider candidates aggregate token-level
+        export-html permalink input-health"""
+    assert [name for name in ids.split() if page.locator(f"#{name}").count() != 1] == []
+
+
+def test_the_first_example_is_whole_on_one_screen(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    assert page.input_value("#source-text textarea") == stored["source"]
+    assert page.input_value("#translation textarea") == stored["translation"]
+    height = page.evaluate("document.documentElement.scrollHeight")
+    assert height <= 900
+    assert texts(page, ".chips.src .chip") == [token["s"] for token in stored["src"]]
+
+
+def test_ticks_carry_every_token_and_both_readings_of_a_row(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    tgt = [token["s"] for token in stored["tgt"]]
+    assert texts(page, "#attention-detail .xtick text") == [token["s"] for token in stored["src"]]
+    assert texts(page, "#attention-detail .ytick text") == tgt
+    assert texts(page, "#attention-detail .y2tick text") == [stored["start"]["s"], *tgt[:-1]]
+    assert "</s>" in texts(page, "#attention-detail .xtick text") and "<s>" in texts(
+        page, "#attention-detail .y2tick text"
+    )
+
+
+def test_a_repeated_word_keeps_its_own_place(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page("?direction=de-en"), example("de-en-books")
+    page.wait_for_function("document.querySelectorAll('#attention-detail .xtick').length > 14")
+    shown = texts(page, "#attention-detail .xtick text")
+    assert shown == [token["s"] for token in stored["src"]]
+    assert shown.count(",") == 2
+
+
+def test_hovering_a_cell_reads_out_its_weight(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    layer, head = chosen(page)
+    row, column = 2, 4
+    spot = page.evaluate(
+        """([i, j]) => { const plot = document.querySelector('#attention-detail .plot');
+        const box = plot.getBoundingClientRect(), l = plot._fullLayout;
+        return [box.x + l.xaxis._offset + l.xaxis.l2p(j), box.y + l.yaxis._offset + l.yaxis.l2p(i)]; }""",
+        [row, column],
+    )
+    page.mouse.move(*spot)
+    weight = cross(stored)[layer, head, row, column]
+    page.wait_for_function(f"document.querySelector('.readout').textContent.includes('{weight:.4f}')")
+    said = page.inner_text(".readout")
+    assert stored["src"][column]["s"] in said and stored["tgt"][row]["s"] in said
+
+
+def test_another_head_is_picked_without_a_request(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.focus("#attention-mosaic canvas")
+    before = chosen(page)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"document.querySelector('#head').value !== '{before[1]}'")
+    layer, head = chosen(page)
+    page.wait_for_timeout(200)
+    drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
+    np.testing.assert_allclose(drawn, cross(stored)[layer, head], atol=1e-6)
+    assert asked == []
+
+
+def test_a_click_on_a_tile_chooses_it(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    box = page.locator("#attention-mosaic canvas").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 5, box["y"] + 5)
+    page.wait_for_function(
+        "document.querySelector('#layer').value === '0' && document.querySelector('#head').value === '0'"
+    )
+    assert page.evaluate("document.querySelectorAll('#attention-mosaic, #attention-mosaic *').length") <= 500
+
+
+def test_steps_are_replayed_by_keys_and_slider(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    total = len(stored["tgt"])
+    page.locator("body").press("ArrowRight")
+    page.wait_for_function("document.querySelector('#step-slider').value === '5'")
+    page.locator("body").press("ArrowLeft")
+    page.wait_for_function("document.querySelector('#step-slider').value === '4'")
+    page.locator("#step-slider").fill(str(total))
+    page.wait_for_function(f"document.querySelector('.stepout').textContent.includes('{total}')")
+    last = stored["steps"][-1]
+    assert f"p = {np.exp(last['lp']):.2f}" in page.inner_text(".stepout")
+    assert texts(page, "#candidates .t")[0] == last["c"][0]["s"]
+    assert page.locator(".chips.tgt .chip").nth(total - 1).get_attribute("aria-current") == "step"
+
+
+def test_play_runs_through_the_steps_and_stops(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.locator("[data-play]").click()
+    page.wait_for_function("document.querySelector('[data-play]').getAttribute('aria-label') === 'Pause'")
+    page.wait_for_function("document.querySelector('#step-slider').value > 4")
+    page.locator("[data-play]").click()
+    page.wait_for_function("document.querySelector('[data-play]').getAttribute('aria-label') === 'Play'")
+
+
+def test_words_sum_over_keys_and_average_over_queries(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    layer, head = chosen(page)
+    page.click("#token-level [data-unit=word]")
+    words = stored["words"]
+    page.wait_for_function(f"document.querySelectorAll('#attention-detail .xtick').length === {len(words['src']['s'])}")
+    drawn = np.array(page.evaluate("document.querySelector('#attention-detail .plot').data[0].z"))
+    src, tgt = (np.eye(len(words[side]["s"]))[words[side]["g"]] for side in ("src", "tgt"))
+    expected = (tgt / tgt.sum(axis=0)).T @ cross(stored)[layer, head] @ src
+    np.testing.assert_allclose(drawn, expected, atol=1e-6)
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-3)
+
+
+def test_hidden_specials_are_said_and_renormalised_on_demand(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    page.click(".specials")
+    page.wait_for_function("document.querySelector('.state-note').textContent.includes('hidden')")
+    assert texts(page, "#attention-detail .xtick text") == [token["s"] for token in stored["src"] if not token["f"] & 1]
+    page.click(".more summary")
+    page.get_by_text("Scale rows to 1").click()
+    page.wait_for_function("document.querySelector('.state-note').textContent.includes('sum to 1 again')")
+    drawn = np.array(page.evaluate("document.querySelector('#attention-detail .plot').data[0].z"))
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-5)
+
+
+def test_the_future_is_hatched_and_has_no_number(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click("#attention-kind [data-kind=decoder]")
+    page.wait_for_function("!document.querySelector('.hatch').hidden")
+    drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
+    assert all((weight is None) == (j > i) for i, row in enumerate(drawn) for j, weight in enumerate(row))
+
+
+def test_the_mean_of_a_layer_is_the_mean_of_its_heads(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    layer, _ = chosen(page)
+    page.click("[data-view=aggregate]")
+    page.wait_for_selector("#aggregate:visible")
+    page.wait_for_timeout(200)
+    drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
+    np.testing.assert_allclose(drawn, cross(stored)[layer].mean(axis=0), atol=1e-6)
+    page.select_option("#aggregate", "rollout")
+    page.wait_for_function(
+        "document.querySelector('#attention-kind [data-kind=encoder]').getAttribute('aria-pressed') === 'true'"
+    )
+    page.wait_for_timeout(200)
+    drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
+    size = len(stored["src"])
+    np.testing.assert_allclose(drawn, unpack(stored["rollout"], "u16").reshape(size, size), atol=1e-6)
+
+
+def test_pointing_at_a_token_shows_only_its_arcs(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click("[data-view=arcs]")
+    everything = page.locator("#attention-arcs path").count()
+    page.hover("#attention-arcs .token[data-side=rows] >> nth=1")
+    page.wait_for_function(f"document.querySelectorAll('#attention-arcs path').length < {everything}")
+    starts = page.evaluate(
+        "new Set([...document.querySelectorAll('#attention-arcs path')].map(p => p.getAttribute('d').split(' ')[0]))"
+        ".size"
+    )
+    assert starts == 1
+
+
+def test_figure_three_is_two_clicks_away(open_page: Callable[..., Page], example: Callable) -> None:
+    page = open_page()
+    page.click(".more summary")
+    page.get_by_text("3: one word, all heads").click()
+    heads = min(8, example(FIRST)["shapes"]["encoder"][1])
+    page.wait_for_function(f"document.querySelectorAll('#attention-arcs .legend .btn').length === {heads}")
+
+
+def test_roles_filter_the_mosaic_and_sorting_keeps_every_head(
+    open_page: Callable[..., Page], example: Callable
+) -> None:
+    page, stored = open_page(), example(FIRST)
+    roles = stored["heads"]["cross"]["role"]
+    labels = texts(page, ".roles button")
+    assert labels[0] == f"All{len(roles)}"
+    assert sum(int("".join(filter(str.isdigit, label))) for label in labels[1:]) == len(roles)
+    page.select_option(".sort", "entropy")
+    page.focus("#attention-mosaic canvas")
+    page.keyboard.press("Home")
+    lowest = int(np.argmin(stored["heads"]["cross"]["entropy"]))
+    heads = stored["shapes"]["cross"][1]
+    page.wait_for_function(
+        f"document.querySelector('#layer').value === '{lowest // heads}'"
+        f" && document.querySelector('#head').value === '{lowest % heads}'"
+    )
+
+
+def test_a_sentence_is_translated_token_by_token(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.evaluate("""window.seen = [];
+        new MutationObserver(() => window.seen.push(document.querySelectorAll('.chips.tgt .chip').length))
+        .observe(document.querySelector('.chips.tgt'), {childList: true})""")
+    page.fill("#source-text textarea", "Good morning. We are here.")
+    page.click("#translate")
+    page.wait_for_function("document.body.classList.contains('busy')")
+    page.wait_for_function("!document.body.classList.contains('busy')")
+    page.wait_for_function("window.__explorer.trace && window.__explorer.trace.source === 'Good morning. We are here.'")
+    assert page.locator(".notice:visible").count() == 0
+    seen = page.evaluate("window.seen")
+    assert len(set(seen)) > 1, "the tokens came all at once"
+    assert page.evaluate("window.__explorer.trace.tgt.length") == seen[-1]
+
+
+@pytest.mark.parametrize(("text", "said"), [("   ", "blank"), ("x" * 1200, "1,000")])
+def test_refusals_stand_under_the_field_and_the_last_trace_stays(
+    open_page: Callable[..., Page], text: str, said: str
+) -> None:
+    page = open_page()
+    chips = page.locator(".chips.src .chip").count()
+    page.fill("#source-text textarea", text)
+    page.click("#translate")
+    page.wait_for_selector(".notice.error:visible")
+    assert said in page.inner_text(".notice")
+    assert page.locator(".chips.src .chip").count() == chips
+    assert not page.evaluate("document.body.classList.contains('busy')")
+
+
+def test_the_health_strip_counts_while_one_types(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.locator("#source-text textarea").fill("")
+    page.locator("#source-text textarea").press_sequentially("One two three.")
+    page.wait_for_function("/^4\\s*words/.test(document.querySelector('#input-health').innerText)")

@@ -1,0 +1,118 @@
+"""What can be taken away: pictures, tables, the trace, a page that works offline, and a link."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+
+from translator.ui.payload import unpack
+
+pytestmark = pytest.mark.browser
+ARRIVED = "(x => x && x.trace && x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)"
+
+
+def save(page: Page, kind: str, folder: Path) -> Path:
+    with page.expect_download() as download:
+        page.click(f"[data-export={kind}]")
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def test_pictures_are_pictures(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    page = open_page()
+    assert save(page, "png", tmp_path).read_bytes().startswith(b"\x89PNG")
+    svg = save(page, "svg", tmp_path).read_text(encoding="utf-8")
+    assert svg.startswith("<svg") and "library" in svg
+    page.click("[data-view=arcs]")
+    assert save(page, "png", tmp_path).read_bytes().startswith(b"\x89PNG")
+    assert "<path" in save(page, "svg", tmp_path).read_text(encoding="utf-8")
+
+
+def test_numbers_are_exact_and_agree(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    page = open_page()
+    page.fill("#source-text textarea", "We are here.")
+    page.click("#translate")
+    page.wait_for_function(ARRIVED)
+    layer, head = int(page.input_value("#layer")), int(page.input_value("#head"))
+    archive = np.load(io.BytesIO(save(page, "npz", tmp_path).read_bytes()))
+    exact = archive["cross"]
+    plain = json.loads(save(page, "json", tmp_path).read_text(encoding="utf-8"))
+    np.testing.assert_array_equal(np.array(plain["cross"], dtype=np.float32), exact)
+    lines = save(page, "csv", tmp_path).read_text(encoding="utf-8-sig").splitlines()
+    rows = np.array([line.split(",")[-exact.shape[-1] :] for line in lines[1:]], dtype=np.float32)
+    np.testing.assert_array_equal(rows, exact[layer, head])
+    np.testing.assert_allclose(exact.sum(axis=-1), 1, atol=1e-5)
+
+
+def test_the_offline_page_opens_without_a_network(
+    open_page: Callable[..., Page], browser: Browser, tmp_path: Path
+) -> None:
+    page = open_page()
+    path = save(page, "html", tmp_path)
+    assert path.stat().st_size <= 2_500_000
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, offline=True)
+    asked: list[str] = []
+    offline = context.new_page()
+    offline.on("request", lambda request: asked.append(request.url))
+    offline.goto(path.as_uri())
+    offline.wait_for_selector("#attention-detail .xtick", timeout=60_000)
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
+    assert offline.evaluate("window.__explorer.trace.encoding") == "f32"
+    ticks = "[...document.querySelectorAll('#attention-detail .xtick text')].map(n => n.textContent)"
+    assert offline.evaluate(ticks) == page.evaluate(ticks)
+    mine = offline.evaluate("[...window.__explorer.trace.head('cross', 0, 0)]")
+    near = page.evaluate("[...window.__explorer.trace.head('cross', 0, 0)]")
+    np.testing.assert_allclose(mine, near, atol=1e-5)
+    assert offline.locator("#export-html:visible").count() == 0
+    context.close()
+
+
+def test_a_link_rebuilds_the_view_and_tells_the_server_nothing(
+    open_page: Callable[..., Page], browser: Browser, address: str
+) -> None:
+    page = open_page()
+    page.fill("#source-text textarea", "We are here.")
+    page.click("#translate")
+    page.wait_for_function(ARRIVED)
+    page.click("#attention-kind [data-kind=encoder]")
+    page.select_option("#head", index=1)
+    page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
+    page.click("#permalink")
+    page.wait_for_function("window.copied")
+    link = page.evaluate("window.copied")
+    assert "#" in link and "here" not in link.split("#")[0]
+    other = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    visited: list[str] = []
+    other.on("request", lambda request: visited.append(request.url))
+    other.goto(link)
+    other.wait_for_function(
+        ARRIVED,
+        timeout=60_000,
+    )
+    other.wait_for_function("document.querySelector('#head').value === '1'")
+    assert other.get_attribute("#attention-kind [data-kind=encoder]", "aria-pressed") == "true"
+    assert all("here" not in url.split("#")[0].removeprefix(address) for url in visited)
+    other.context.close()
+
+
+def test_the_snippet_is_python_that_compiles(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click("[data-export=python]")
+    code = page.inner_text(".snippet pre")
+    compile(code, "snippet", "exec")
+    assert "translator.load(" in code
+    page.keyboard.press("Escape")
+
+
+def test_sixteen_bits_are_what_the_page_was_sent(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example("en-zh-park")
+    sent = unpack(stored["weights"]["encoder"], "u16")
+    held = page.evaluate("[...window.__explorer.trace.maps.encoder.values]")
+    np.testing.assert_allclose(held, sent, atol=1e-7)

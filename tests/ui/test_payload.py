@@ -1,0 +1,71 @@
+"""What the page is sent says what the trace says."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from translator.analysis.aggregate import word_groups
+from translator.trace import Trace
+from translator.ui.payload import KINDS, lower_triangles, pack, step_payload, trace_payload, unpack
+
+HEALTH = {"words": 1, "tokens": 2, "limit": 128, "unknown": 0, "changed": 0, "normalised": "", "problem": ""}
+
+
+def words(count: int) -> list[tuple[str, int]]:
+    return [(f"word{i}", i) for i in range(count)]
+
+
+def test_sixteen_bits_keep_a_weight_to_the_promised_error() -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(7), size=(3, 2, 5)).astype(np.float32)
+    assert np.abs(unpack(pack(weights, "u16"), "u16") - weights.ravel()).max() <= 7.7e-6
+    assert unpack(pack(np.array([0.0, 1.0]), "u16"), "u16").tolist() == [0.0, 1.0]
+
+
+def test_thirty_two_bits_are_exact() -> None:
+    weights = np.random.default_rng(1).random((2, 3)).astype(np.float32)
+    np.testing.assert_array_equal(unpack(pack(weights, "f32"), "f32").reshape(2, 3), weights)
+
+
+def test_triangles_hold_every_weight_that_is_not_in_the_future() -> None:
+    maps = np.tril(np.random.default_rng(2).random((2, 3, 4, 4)) + 1)
+    packed, rebuilt = lower_triangles(maps), np.zeros_like(maps)
+    at = 0
+    for i in range(4):
+        rebuilt[..., i, : i + 1] = packed[..., at : at + i + 1]
+        at += i + 1
+    np.testing.assert_array_equal(rebuilt, maps)
+
+
+@pytest.mark.parametrize("encoding", ["u16", "f32"])
+def test_a_payload_is_json_and_says_what_the_trace_says(make_trace: Callable[..., Trace], encoding: str) -> None:
+    trace = make_trace(5)
+    payload = json.loads(json.dumps(trace_payload(trace, HEALTH, encoding)))  # type: ignore[arg-type]
+    assert payload["source"] == trace.source and payload["translation"] == trace.translation
+    assert [token["i"] for token in payload["tgt"]] == [token.id for token in trace.tgt]
+    assert payload["words"]["src"]["g"] == word_groups(trace.src).tolist()
+    got = unpack(payload["weights"]["cross"], encoding).reshape(payload["shapes"]["cross"])  # type: ignore[arg-type]
+    np.testing.assert_allclose(got, trace.cross, atol=7.7e-6)
+    for kind in KINDS:
+        layers, heads = trace.weights(kind).shape[:2]
+        assert {len(values) for values in payload["heads"][kind].values()} == {layers * heads}
+
+
+def test_twenty_by_twenty_four_tokens_fit_the_budget(make_trace: Callable[..., Trace]) -> None:
+    trace = make_trace(3, layers=6, heads=8, source=words(23), target=words(19))
+    assert trace.cross.shape == (6, 8, 20, 24)
+    size = len(gzip.compress(json.dumps(trace_payload(trace, HEALTH)).encode(), 6))
+    assert size <= 140_000, size
+
+
+def test_a_live_step_stands_by_itself(make_trace: Callable[..., Trace]) -> None:
+    trace = make_trace(4)
+    step = trace.steps[1]
+    message = step_payload(step, trace.src, trace.start, trace.checkpoint, [-0.1, -0.2])
+    got = unpack(message["cross"], "u16").reshape(message["shape"])
+    np.testing.assert_allclose(got, trace.cross[:, :, 1], atol=7.7e-6)
+    assert message["index"] == 1 and len(message["log_probs"]) == 2
