@@ -21,7 +21,7 @@ from translator.trace import Candidate, Trace
 class Lens:
     """Row l reads the stream before layer l + 1; the last row is the model's output. T steps.
 
-    `best` [L + 1][T][k]: the likeliest tokens, best first. `log_probs` [L + 1, T]: of the produced token, in nats.
+    `best`, `[L + 1][T][k]`: the likeliest tokens, best first. `log_probs` [L + 1, T]: of the produced token, in nats.
     `ranks` [L + 1, T]: its place, 1 the best. `divergence` [L + 1, T]: from the last row, KL(last ‖ row) in nats.
     """
 

@@ -155,7 +155,7 @@ def read_pairs(path: str | Path, limit: int | None = None) -> list[tuple[str, st
 
 
 def alignment_table(bench: Bench) -> dict[str, Any]:
-    """What a profile says of alignment: plain numbers, heads [L][H] by raw weights, readings by name."""
+    """What a profile says of alignment: plain numbers, heads `[L][H]` by raw weights, readings by name."""
     return {
         "set": bench.name,
         "sentences": bench.sentences,

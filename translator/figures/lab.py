@@ -18,7 +18,7 @@ def lens_map(
     """What each layer would say at each step, the word in its cell; the grey is the produced token's probability.
 
     Args:
-        best: [rows][T], the likeliest token; the first row is the embedding, the last the model's output.
+        best: `[rows][T]`, the likeliest token; the first row is the embedding, the last the model's output.
         log_probs: [rows, T], of the produced token, in nats.
     Raises:
         InputError: they do not fit.

@@ -13,7 +13,7 @@ from translator.figures.style import Theme, figure, token_axis
 
 
 def temperature_curves(probs: Mapping[float, np.ndarray], names: Sequence[str], *, theme: Theme = "light") -> go.Figure:
-    """The same candidates' probabilities at several temperatures: probs[temperature] [K], candidates across.
+    """The same candidates' probabilities at several temperatures: `probs[temperature]` has [K], candidates across.
 
     Raises:
         InputError: probabilities and names do not fit.
