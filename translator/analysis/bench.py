@@ -108,7 +108,7 @@ def links_of(words: np.ndarray, way: Way = "argmax", threshold: float = 0.3) -> 
     Raises:
         InputError: there is no such way.
     """
-    seen_tgt, seen_src = words.any(axis=1), words.any(axis=0)
+    seen_tgt, seen_src = np.asarray(words.any(axis=1)), np.asarray(words.any(axis=0))
     if way == "argmax":
         return best_links(words, seen_src, seen_tgt)
     if way == "threshold":

@@ -91,8 +91,8 @@ def _projected(
 ) -> tuple[Attention, Tensor, Tensor, Tensor]:
     """The sublayer, and its queries, keys and values [1, H, N, E]."""
     if kind == "encoder":
-        block = pair.model.encoder[layer]
-        return (block.attention, *block.attention.project(block.attention_residual.enter(encoded.states[:, layer])))
+        below = pair.model.encoder[layer]
+        return (below.attention, *below.attention.project(below.attention_residual.enter(encoded.states[:, layer])))
     block = pair.model.decoder[layer]
     x = decoded.states[:, layer]
     own = block.attention.project(block.attention_residual.enter(x))

@@ -260,7 +260,9 @@ def _faithfulness(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> 
 
 def _align(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     _, layer, head = _place(trace, {**asked, "kind": "cross"})
-    src, tgt = (words_of(t, lang) for t, lang in zip((trace.normalised, trace.translation), model.languages, strict=True))
+    src, tgt = (
+        words_of(t, lang) for t, lang in zip((trace.normalised, trace.translation), model.languages, strict=True)
+    )
     reading = "input" if asked.get("reading") == "input" else "output"
     aligner = bench.Aligner(layer=layer, head=head, reading=reading, way=str(asked.get("way", "argmax")))  # type: ignore[arg-type]
     links = bench.align(model, trace, aligner, (len(src), len(tgt)))
@@ -299,9 +301,8 @@ def _profile(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answe
 
 
 def _positions(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
-    moved = positions.move(
-        model, trace, side=str(asked.get("side")), shift=_real(asked, "shift"), scale=_real(asked, "scale"), stop=stop
-    )  # type: ignore[arg-type]
+    side: Any = asked.get("side")
+    moved = positions.move(model, trace, side=side, shift=_real(asked, "shift"), scale=_real(asked, "scale"), stop=stop)
     return {"lines": _both(trace, moved)}
 
 
