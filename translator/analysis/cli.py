@@ -111,10 +111,10 @@ def _table(names: list[str], rows: list[list[str]]) -> None:
         print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
 
 
-def _heads(title: str, values: Any) -> None:
+def _heads(title: str, values: Any, form: str = "+.3f") -> None:
     """A table of layers by heads."""
     _table([title, *(f"H{h + 1}" for h in range(values.shape[1]))], [
-        [f"L{layer + 1}", *(f"{value:+.3f}" for value in row)] for layer, row in enumerate(values)
+        [f"L{layer + 1}", *(f"{value:{form}}" for value in row)] for layer, row in enumerate(values)
     ])  # fmt: skip
 
 
@@ -220,7 +220,7 @@ def _align(engine: Translator, trace: Trace, args: argparse.Namespace) -> None:
     from translator.analysis.bench import Aligner, align
     from translator.analysis.gold import words_of
 
-    src, tgt = (words_of(t, lang) for t, lang in zip((trace.source, trace.translation), engine.languages, strict=True))
+    src, tgt = (words_of(t, lang) for t, lang in zip((trace.normalised, trace.translation), engine.languages, strict=True))
     links = align(engine, trace, Aligner(layer=args.layer - 1, head=args.head - 1), (len(src), len(tgt)))
     print(" ".join(src), " ".join(tgt), pharaoh(links), sep="\n")
 
@@ -255,7 +255,7 @@ def _align_bench(args: argparse.Namespace) -> None:
         raise InputError(f"there is no hand-aligned set for {'-'.join(engine.languages)}; give one with --gold")
     bench = align_bench(engine, gold, progress=_progress)
     for reading, rates in zip(("predicts", "reads"), np.asarray(bench.heads), strict=True):
-        _heads(reading, rates)
+        _heads(reading, rates, ".3f")
     ways = ", ".join(f"{name} {rate:.3f}" for name, rate in bench.ways.items())
     print(f"best head {bench.best_head.name} ({bench.best_head.reading}): {ways}")
     print(f"best map {bench.best.name} ({bench.best.reading}): {bench.rate:.3f}")
