@@ -220,7 +220,8 @@ def _align(engine: Translator, trace: Trace, args: argparse.Namespace) -> None:
     from translator.analysis.bench import Aligner, align
     from translator.analysis.gold import words_of
 
-    src, tgt = (words_of(t, lang) for t, lang in zip((trace.normalised, trace.translation), engine.languages, strict=True))
+    texts = zip((trace.normalised, trace.translation), engine.languages, strict=True)
+    src, tgt = (words_of(text, language) for text, language in texts)
     links = align(engine, trace, Aligner(layer=args.layer - 1, head=args.head - 1), (len(src), len(tgt)))
     print(" ".join(src), " ".join(tgt), pharaoh(links), sep="\n")
 
