@@ -19,7 +19,7 @@ import httpx
 
 from benchmarks.served import ROOT, Answer, App, crowd, free_port, percentile, sentences
 
-OWN_FILES = "/tmp/translator-nginx"  # noqa: S108 what deploy/nginx.conf says, to be replaced
+OWN_FILES = "/tmp/translator-nginx"  # noqa: S108 # nosec B108 what deploy/nginx.conf says, to be replaced
 PROXY = {"FORWARDED_ALLOW_IPS": "127.0.0.1"}
 
 
