@@ -35,7 +35,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class BeamTree:
-    """All nodes, step by step; `steps` are the search's own, for the figure; `trace` is the winner, `greedy` beside it."""
+    """All nodes, step by step; `steps` are the search's own; `trace` is the winner, `greedy` beside it."""
 
     nodes: tuple[Node, ...]
     steps: tuple[Step, ...]

@@ -158,9 +158,7 @@ def _encoder_without(pair: Pair, x: torch.Tensor, first: int) -> torch.Tensor:
     return pair.model.encoder_norm(x)
 
 
-def _decoder_without(
-    pair: Pair, x: torch.Tensor, memory: torch.Tensor, kind: str | None, first: int
-) -> torch.Tensor:
+def _decoder_without(pair: Pair, x: torch.Tensor, memory: torch.Tensor, kind: str | None, first: int) -> torch.Tensor:
     """Summed log-probabilities [H] of the target where row h lacks head h of layer `first`.
 
     x [1, T, D] is the stream before that layer. With `kind` None nothing is silent here, and the rows are memory's.

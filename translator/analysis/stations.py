@@ -7,12 +7,14 @@ out. S source tokens (EOS too), T target rows, D d_model, H heads, E d_head, F d
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from translator.config import Positions
 from translator.decode.replay import encode, source_keep, source_tensor
 from translator.errors import InputError
 from translator.model.attention import Attention
@@ -194,7 +196,7 @@ def position_layouts(translator: Translator, positions: int, d_model: int) -> di
     return {name: _numpy(table) for name, table in tables.items()}
 
 
-_LAYOUTS = ("interleaved", "concatenated", "learned")
+_LAYOUTS: tuple[Positions, ...] = get_args(Positions)
 
 
 def dot_product_variances(widths: tuple[int, ...], *, samples: int = 2000, seed: int = 0) -> np.ndarray:

@@ -108,9 +108,7 @@ def _one_by_one(
     return _close(hypothesis, model.config.eos_id)
 
 
-def _end(
-    model: Transformer, cache: Cache, hypothesis: Hypothesis, stop: Stop | None, gates: Gates | None
-) -> Steps:
+def _end(model: Transformer, cache: Cache, hypothesis: Hypothesis, stop: Stop | None, gates: Gates | None) -> Steps:
     """Produce EOS at the length limit, whatever the model thinks of it."""
     last = hypothesis.ids[-1] if hypothesis.ids else model.config.start_id
     stepped = advance(model, [last], cache, stop, gates)

@@ -132,7 +132,8 @@ def cross(ask: Ask) -> Shown:
     trace = ask.translate()
     sharp = trace.cross[..., :-1].max(axis=-1, initial=0).mean(axis=-1)  # EOS is where idle heads rest
     best = divmod(int(sharp.argmax()), sharp.shape[1])
-    layer, head, controls = layer_and_head(ask, *sharp.shape, default=best)
+    layers, heads = sharp.shape
+    layer, head, controls = layer_and_head(ask, layers, heads, default=(best[0], best[1]))
     found = stations.cross_attention(ask.model, trace, layer)
     reads, keys = _names(trace.reads), _names(trace.src)
     predicts, width = _names(trace.tgt), found.query.shape[2]
