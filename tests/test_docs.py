@@ -1,0 +1,120 @@
+"""The documentation builds without a warning, asks no other host for anything, and its guide holds when followed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+
+import translator
+from translator.training.run import read_config
+
+ROOT = Path(__file__).parents[1]
+GUIDE = (ROOT / "docs" / "language-pair.md").read_text(encoding="utf-8")
+EXAMPLE = ROOT / "docs" / "examples" / "eo-en"
+Run = Callable[[str], subprocess.CompletedProcess[str]]
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+
+
+class Outside(HTMLParser):
+    """What a page loads by itself from elsewhere; a link that a reader may follow is none of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            loads = name in ("src", "srcset") or (
+                tag == "link" and name == "href" and ("rel", "canonical") not in attrs
+            )
+            if loads and re.match(r"(https?:)?//", value or ""):
+                self.found.append(f"{tag} {value}")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr[-3000:]
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > len(list((ROOT / "docs").glob("*.md")))  # and one for what is not found
+    for page in pages:
+        reader = Outside()
+        reader.feed(page.read_text(encoding="utf-8"))
+        assert not reader.found, f"{page.name}: {reader.found}"
+    api = (tmp_path / "api.html").read_text(encoding="utf-8")
+    for name in ("Translator", "Trace", "rollout", "attention_heatmap", "save_bundle"):
+        assert re.search(rf'id="translator\.[\w.]*\b{name}"', api), f"{name} is not in the API"
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    nav = yaml.safe_dump(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"])
+    named = set(re.findall(r"[\w-]+\.md", nav))
+    assert named == {path.name for path in (ROOT / "docs").glob("*.md")}
+
+
+def test_what_the_guide_shows_of_its_config_is_in_the_file() -> None:
+    shown = json.loads(blocks("json")[0])
+    real = json.loads((EXAMPLE / "config.json").read_text(encoding="utf-8"))
+    assert {**real, **shown, "model": {**real["model"], **shown["model"]}} == real
+    assert read_config(EXAMPLE / "config.json").name == "eo-en"
+
+
+def test_no_test_sentence_of_the_example_is_learnt() -> None:
+    sources = {
+        split: {line.split("\t")[0] for line in (EXAMPLE / f"{split}.tsv").read_text(encoding="utf-8").splitlines()}
+        for split in ("train", "dev", "test")
+    }
+    assert {split: len(found) for split, found in sources.items()} == {"train": 450, "dev": 30, "test": 20}
+    assert not (sources["dev"] | sources["test"]) & sources["train"]
+    typed = re.findall(r'--model eo-en .*?"([^"]+)"', GUIDE)
+    assert len(typed) == 3 and not set(typed) & sources["train"]
+
+
+@pytest.fixture
+def follow(tmp_path: Path) -> Run:
+    """Runs a line of the guide as it stands there, in a folder where nothing of the checkout can be overwritten."""
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    places = {"PYTHONPATH": str(ROOT), "TRANSLATOR_CHECKPOINTS": str(tmp_path / "checkpoints"), "OMP_NUM_THREADS": "1"}
+
+    def run(line: str) -> subprocess.CompletedProcess[str]:
+        program, *arguments = shlex.split(line)
+        assert program == ".venv/bin/python"
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=tmp_path, env=os.environ | places, capture_output=True, text=True
+        )
+
+    return run
+
+
+@pytest.mark.soak
+def test_the_guide_holds_when_it_is_followed(follow: Run, tmp_path: Path) -> None:
+    printed = ""
+    for line in "".join(blocks("sh")).splitlines():
+        done = follow(line)
+        assert done.returncode == 0, f"{line}\n{done.stderr[-2000:]}"
+        printed += done.stdout
+    for line in blocks("text")[1].splitlines():
+        assert line in printed.splitlines()
+    (scores,) = json.loads((tmp_path / "runs" / "eo-en" / "scores.json").read_text(encoding="utf-8"))["tests"]
+    assert scores["bleu"] > 60 and not scores["refused"]
+    assert (tmp_path / "runs" / "eo-en" / "heads.html").stat().st_size > 10**6
+    assert re.search(r"^cross\tL2H\d\taligns\t", printed, re.MULTILINE)
+    engine = translator.load(tmp_path / "checkpoints" / "eo-en", device="cpu")
+    assert engine.languages == ("eo", "en") and "## What the heads do" in engine.bundle.card
+    refused = follow(blocks("text")[2].strip())
+    assert refused.returncode == 2 and "assets/credits.json" in refused.stderr  # as section 6 says
