@@ -11,7 +11,11 @@ const bytesOf = base64 => {
 /** Weights arrive as 16-bit fixed point (the page) or as 32-bit floats (exports, offline page). */
 const floatsOf = (base64, encoding) => {
   const bytes = bytesOf(base64);
-  if (encoding === "f32") return new Float32Array(bytes.buffer);
+  if (encoding === "f32") {
+    const count = bytes.length / 4, whole = new Uint8Array(bytes.length);
+    for (let i = 0; i < count; i++) for (let k = 0; k < 4; k++) whole[4 * i + k] = bytes[k * count + i];
+    return new Float32Array(whole.buffer);
+  }
   const half = bytes.length / 2, floats = new Float32Array(half);
   for (let i = 0; i < half; i++) floats[i] = (bytes[i] * 256 + bytes[half + i]) / 65535;
   return floats;

@@ -185,6 +185,7 @@ def test_the_mean_of_a_layer_is_the_mean_of_its_heads(open_page: Callable[..., P
 def test_pointing_at_a_token_shows_only_its_arcs(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.click("[data-view=arcs]")
+    page.wait_for_selector("#attention-arcs path", state="attached")
     everything = page.locator("#attention-arcs path").count()
     page.hover("#attention-arcs .token[data-side=rows] >> nth=1")
     page.wait_for_function(f"document.querySelectorAll('#attention-arcs path').length < {everything}")

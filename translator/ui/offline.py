@@ -18,9 +18,11 @@ const inflate = async id => {
 };
 (async () => {
   window.__payload = JSON.parse(await inflate("payload"));
-  const library = document.createElement("script");
-  library.textContent = await inflate("plotly");
-  document.head.append(library);
+  for (const id of ["plotly", "own"]) {
+    const script = document.createElement("script");
+    script.textContent = await inflate(id);
+    document.head.append(script);
+  }
   window.AttentionExplorer.offline();
 })();
 """
@@ -46,13 +48,19 @@ def offline_page(payload: dict[str, Any]) -> str:
         f'<div id="explorer">{frontend.template()}</div>\n'
         f'<script type="text/plain" id="payload">{data}</script>\n'
         f'<script type="text/plain" id="plotly">{_plotly()}</script>\n'
-        f"<script>{frontend.words()}\n{frontend.script()}\n{_INFLATE}</script></body></html>\n"
+        f'<script type="text/plain" id="own">{_own()}</script>\n'
+        f"<script>{_INFLATE}</script></body></html>\n"
     )
 
 
 @cache
 def _plotly() -> str:
     return _packed(frontend.PLOTLY_JS.read_bytes())
+
+
+@cache
+def _own() -> str:
+    return _packed(f"{frontend.words()}\n{frontend.script()}".encode())
 
 
 def _packed(data: bytes) -> str:

@@ -40,7 +40,9 @@ def build(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> gr.B
                 lesson_tab(models)
             with gr.Tab("About", id="about-tab"):
                 about_tab(models)
-        opened = page.load(None, tab.inputs, tab.inputs, js="(...v) => window.AttentionExplorer.opened(...v)", api_visibility="private")
+        opened = page.load(
+            None, tab.inputs, tab.inputs, js="(...v) => window.AttentionExplorer.opened(...v)", api_visibility="private"
+        )
         opened.then(None, None, None, js="() => window.AttentionExplorer.go()", api_visibility="private")
     return page
 

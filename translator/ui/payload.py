@@ -22,11 +22,11 @@ _FULL = 65535
 def pack(weights: np.ndarray, encoding: Encoding) -> str:
     """Probabilities as base64.
 
-    "f32": little-endian floats, exact. "u16": round(w · 65535), all high bytes before all low bytes, since
-    the high ones are alike and so compress; the error is at most 7.7e-6.
+    "f32": little-endian floats, exact. "u16": round(w · 65535), the error is at most 7.7e-6. Either way all first
+    bytes stand before all second ones and so on: high bytes are alike, and so they compress.
     """
     if encoding == "f32":
-        data = np.ascontiguousarray(weights, dtype="<f4").tobytes()
+        data = np.ascontiguousarray(weights, dtype="<f4").reshape(-1, 1).view(np.uint8).T.tobytes()
     else:
         fixed = np.rint(np.clip(weights, 0.0, 1.0) * _FULL).astype(np.uint16).ravel()
         data = (fixed >> 8).astype(np.uint8).tobytes() + (fixed & 0xFF).astype(np.uint8).tobytes()
@@ -37,7 +37,7 @@ def unpack(text: str, encoding: Encoding) -> np.ndarray:
     """What `pack` wrote, as a flat float array."""
     data = base64.b64decode(text)
     if encoding == "f32":
-        return np.frombuffer(data, dtype="<f4")
+        return np.frombuffer(data, dtype=np.uint8).reshape(4, -1).T.copy().view("<f4").ravel()
     high, low = np.frombuffer(data, dtype=np.uint8).reshape(2, -1).astype(np.float64)
     return (high * 256 + low) / _FULL
 

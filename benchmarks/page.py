@@ -1,0 +1,163 @@
+"""`python -m benchmarks.page`: what a person waits for on the page, in a headless Chromium on this machine.
+
+The maps of the drawing rows are random: they measure drawing alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import shutil
+import socket
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.timing import Watch
+from translator.config import DecodeConfig
+from translator.trace import Candidate, CheckpointId, Step, Token, Trace
+from translator.ui.offline import offline_page
+from translator.ui.payload import trace_payload
+from translator.ui.serve import Server
+from translator.ui.session import DIRECTIONS, Models
+
+OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+SENTENCE = "My little brother and I walked to the old bridge this morning."
+HEALTH = {"words": 0, "tokens": 0, "limit": 128, "unknown": 0, "changed": 0, "normalised": "", "problem": ""}
+TARGETS = {
+    "first token, ms": 150,
+    "6 × 8 heads × 3 kinds drawn, ms": 700,
+    "another head, ms": 80,
+    "replay, steps a second": 20,
+    "trace of 20 × 24 tokens, gzipped KB": 140,
+    "nodes of the mosaic": 500,
+    "offline page, MB": 2.5,
+    "128 × 128 tokens drawn, ms": 3000,
+    "128 × 128 tokens, another head, ms": 200,
+}
+_DRAWN = (
+    "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start))))"
+)
+
+_WATCH_FIRST = """() => {
+    const x = window.__explorer, stream = x.stream.bind(x);
+    const frames = run => requestAnimationFrame(() => requestAnimationFrame(run));
+    window.first = 0;
+    x.stream = message => { stream(message); frames(() => { window.first ||= performance.now() - window.pressed; }); };
+    const pressed = () => { window.pressed = performance.now(); };
+    document.querySelector('#translate').addEventListener('click', pressed, { once: true, capture: true });
+}"""
+
+
+def random_trace(source: int, target: int, *, layers: int = 6, heads: int = 8, seed: int = 0) -> Trace:
+    """Peaked random maps of a size; its words mean nothing."""
+    rng = np.random.default_rng(seed)
+
+    def maps(rows: int, columns: int, causal: bool = False) -> np.ndarray:
+        scores = 3 * rng.normal(size=(layers, heads, rows, columns))
+        if causal:
+            scores = np.where(np.tril(np.ones((rows, columns))) > 0, scores, -np.inf)
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float32)
+
+    def tokens(count: int) -> tuple[Token, ...]:
+        return (*(Token(i, f"word{i}", word=i, space=True) for i in range(count - 1)), Token(2, "</s>", special=True))
+
+    src, tgt = tokens(source), tokens(target)
+    cross = maps(target, source)
+    steps = tuple(
+        Step(t, tgt[t], -0.5, 1.0, tuple(Candidate(Token(k, f"word{k}"), -1.0 - k) for k in range(8)), cross[:, :, t])
+        for t in range(target)
+    )
+    checkpoint = CheckpointId("random", "0" * 64, "en", "de")
+    start = Token(1, "<s>", special=True)
+    decoder = maps(target, target, causal=True)
+    return Trace(
+        "", "", "", src, start, tgt, steps, maps(source, source), decoder, cross, checkpoint, DecodeConfig()
+    )  # fmt: skip
+
+
+def draw(page: Page, payload: dict[str, Any], runs: int) -> dict[str, float]:
+    """Medians in ms: a whole trace shown, another head picked; and steps replayed a second."""
+    page.evaluate("payload => { window.payload = payload; }", payload)
+    show = f"() => {{ const start = performance.now(); window.__explorer.show(window.payload); return {_DRAWN}; }}"
+    pick = f"head => {{ const start = performance.now(); window.__explorer.set({{ head }}); return {_DRAWN}; }}"
+    shown = [page.evaluate(show) for _ in range(runs)]
+    picked = [page.evaluate(pick, head % 8) for head in range(1, runs + 1)]
+    replayed = page.evaluate("""async () => {
+        const x = window.__explorer, total = x.trace.tgt.length, start = performance.now();
+        for (let step = 0; step < total; step++) { x.set({ step }); await new Promise(requestAnimationFrame); }
+        return 1000 * total / (performance.now() - start); }""")
+    return {"shown": statistics.median(shown), "picked": statistics.median(picked), "replayed": replayed}
+
+
+def first_token(page: Page, runs: int) -> float:
+    """Milliseconds from the press of Translate to the first chip of the translation, model warm."""
+    times = []
+    for run in range(runs + 1):
+        page.fill("#source-text textarea", SENTENCE if run % 2 else SENTENCE.replace("My", "His"))
+        page.wait_for_timeout(600)
+        page.evaluate(_WATCH_FIRST)
+        page.click("#translate")
+        page.wait_for_function("window.first && !document.body.classList.contains('busy')")
+        times.append(page.evaluate("window.first"))
+    return statistics.median(times[1:])
+
+
+def measure(page: Page, runs: int) -> dict[str, float]:
+    """Every row of TARGETS."""
+    payload = trace_payload(random_trace(24, 20), HEALTH)
+    first = first_token(page, runs)
+    usual = draw(page, payload, runs)
+    nodes = page.evaluate("document.querySelectorAll('#attention-mosaic, #attention-mosaic *').length")
+    large = draw(page, trace_payload(random_trace(128, 128), HEALTH), 3)
+    offline = offline_page(trace_payload(random_trace(24, 20), HEALTH, "f32"))
+    values = (
+        first,
+        usual["shown"],
+        usual["picked"],
+        usual["replayed"],
+        len(gzip.compress(json.dumps(payload).encode(), 6)) / 1000,
+        nodes,
+        len(offline.encode()) / 1e6,
+        large["shown"],
+        large["picked"],
+    )
+    return dict(zip(TARGETS, values, strict=True))
+
+
+def main() -> None:
+    """Serve the page, measure, print the table, write the JSON."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.page", description=__doc__)
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--chromium", default=shutil.which("chromium") or shutil.which("google-chrome"))
+    parser.add_argument("--out", type=Path, default=Path("runs/page.json"))
+    args = parser.parse_args()
+    models = Models(dict(zip(DIRECTIONS, DIRECTIONS, strict=True)))
+    models.warm().join()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = Server(models, server_name="127.0.0.1", server_port=port)
+    with sync_playwright() as playwright, Watch() as watch:
+        browser = playwright.chromium.launch(executable_path=args.chromium, args=OPTIONS)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(120_000)
+        page.goto(server.url)
+        page.wait_for_selector("#attention-detail .xtick")
+        found = measure(page, args.runs)
+        browser.close()
+    server.close()
+    for name, value in found.items():
+        print(f"{name:40} {value:10.1f}   target {TARGETS[name]}")
+    print(f"others used {watch.others:.0%} of the machine")
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps({"rows": found, "others": watch.others}, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
