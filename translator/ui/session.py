@@ -112,7 +112,8 @@ def _messages(models: Models, direction: str, text: str, settings: dict[str, Any
             yield {**trace_payload(trace, trace_health(model, trace)), "id": id_}
             return
         log_probs.append(step.log_prob)
-        yield step_payload(step, src, start, bundle.info, log_probs)
+        so_far = bundle.tgt.decode([token.id for token in step.tokens])
+        yield {**step_payload(step, src, start, bundle.info, log_probs), "translation": so_far}
 
 
 def trace_of(
