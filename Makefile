@@ -59,7 +59,8 @@ browser: $(VENV)/.dev
 	$(PY) tests/browser/install.py
 
 test: $(VENV)/.dev browser
-	$(PYTEST) -m "not soak"
+	$(PYTEST) -m "not soak and not browser"
+	$(PYTEST) -m "browser and not soak"
 
 check: $(VENV)/.dev
 	$(PY) -m ruff format --check .

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from translator.trace import Trace
 
+BROWSER = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
 
 def _beside(name: str) -> ModuleType:
     """A module of this folder, which is no package."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
+    path = Path(__file__).parent / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -37,3 +41,19 @@ def checkpoint_maker() -> ModuleType:
 def tiny_checkpoint(checkpoint_maker: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny German-English checkpoint called "tiny"; for reading only."""
     return checkpoint_maker.make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """The one Chromium of all tests, found or installed as `browser/install.py` does; never skipped.
+
+    Playwright keeps an event loop running in this thread, so `make test` runs the browser's tests apart.
+    """
+    from playwright.sync_api import sync_playwright
+
+    path = _beside("browser/install").find()
+    assert path is not None, "there is no Chromium; run tests/browser/install.py"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=[*BROWSER, "--disable-sync"])
+        yield started
+        started.close()

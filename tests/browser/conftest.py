@@ -1,32 +1,21 @@
-"""One launched page and one browser for all tests that look at what a person sees."""
+"""One launched page for all tests that look at what a person sees."""
 
 from __future__ import annotations
 
-import importlib.util
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from translator.ui import frontend
 from translator.ui.serve import Server
 from translator.ui.session import DIRECTIONS, Models
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
-OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PATIENCE = 60_000
-
-
-def _install() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("install", Path(__file__).with_name("install.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="session")
@@ -42,17 +31,6 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
     server = Server(models, server_name="127.0.0.1", server_port=port)
     yield server.url
     server.close()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Chromium, found or installed as `install.py` does; never skipped."""
-    path = _install().find()
-    assert path is not None, "there is no Chromium; run tests/browser/install.py"
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=OPTIONS)
-        yield started
-        started.close()
 
 
 @pytest.fixture

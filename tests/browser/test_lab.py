@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,36 +18,24 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
 
     models = Models({"de-en": tiny_checkpoint}, device="cpu")
     page = build(models)
-    _, url, _ = page.launch(prevent_thread_lock=True, quiet=True, server_port=7961, **launch_settings(models))
+    _, url, _ = page.launch(prevent_thread_lock=True, quiet=True, **launch_settings(models))
     yield url
     page.close()
 
 
 @pytest.fixture(scope="module")
-def lab(address: str) -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    spec = importlib.util.spec_from_file_location("install", Path(__file__).parent / "install.py")
-    assert spec and spec.loader
-    install = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(install)
-    chromium = install.find()
-    if chromium is None:
-        pytest.skip("there is no browser; make browser installs one")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--headless", "--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.errors = []
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
-        page.goto(address)
-        page.get_by_role("tab", name="Lab").click()
-        page.locator("#lab-text").fill("Das Haus ist alt.")
-        page.locator(".lab-run").click()
-        page.locator(".lab-head").first.wait_for(timeout=60_000)
-        page.locator(".lab-run").wait_for(timeout=60_000)
-        yield page
-        browser.close()
+def lab(address: str, browser: Any) -> Iterator[Any]:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.errors = []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.goto(address)
+    page.get_by_role("tab", name="Lab").click()
+    page.locator("#lab-text").fill("Das Haus ist alt.")
+    page.locator(".lab-run").click()
+    page.locator(".lab-head").first.wait_for(timeout=60_000)
+    page.locator(".lab-run").wait_for(timeout=60_000)
+    yield page
+    page.close()
 
 
 def test_a_head_is_switched_off_and_the_sentence_translated_again(lab: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,8 @@ from typing import Any
 import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
-sync_api = pytest.importorskip("playwright.sync_api")
 WAIT = 180_000
 """Milliseconds; a test that is slow on a loaded machine is not wrong."""
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
-
-
-def _chromium() -> str | None:
-    spec = importlib.util.spec_from_file_location("browser_install", Path(__file__).with_name("install.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.find()
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +30,6 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
     yield url
     page.close(verbose=False)
     models.gate.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    path = _chromium()
-    if path is None:
-        pytest.skip("there is no Chromium; `make browser` brings one")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What plotly.js draws of hostile tokens, in a real browser."""
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +28,7 @@ TOKENS = [
 
 
 @pytest.mark.browser
-def test_every_tick_reads_as_the_token(tmp_path):
-    sync_api = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("there is no chromium on the path")
+def test_every_tick_reads_as_the_token(tmp_path, browser):
     figure = attention_heatmap(np.full((len(TOKENS),) * 2, 0.1), TOKENS, TOKENS, predicts=TOKENS)
     script = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
     drawing = figure.to_json().replace("</", "<\\/")
@@ -44,17 +39,13 @@ def test_every_tick_reads_as_the_token(tmp_path):
         "Plotly.newPlot('plot', f.data, f.layout, {typesetMath: false, displaylogo: false})</script>",
         encoding="utf-8",
     )
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--headless", "--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page()
-        requests = []
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(page_file.as_uri())
-        page.wait_for_selector(".y2tick text")
-        for axis in ("xtick", "ytick", "y2tick"):
-            shown = page.eval_on_selector_all(f".{axis} text", "nodes => nodes.map(node => node.textContent)")
-            assert shown == [plain(token) for token in TOKENS]
-        assert page.locator("#plot a[href], #plot img").count() == 0 and len(requests) == 1
-        browser.close()
+    page = browser.new_page()
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(page_file.as_uri())
+    page.wait_for_selector(".y2tick text")
+    for axis in ("xtick", "ytick", "y2tick"):
+        shown = page.eval_on_selector_all(f".{axis} text", "nodes => nodes.map(node => node.textContent)")
+        assert shown == [plain(token) for token in TOKENS]
+    assert page.locator("#plot a[href], #plot img").count() == 0 and len(requests) == 1
+    page.close()
