@@ -101,7 +101,7 @@ def test_an_interrupt_is_no_traceback() -> None:
         process.stdout.readline()
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(100) == 130
         assert process.stderr.read() == b""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
+from translator.decode.search import advance
 from translator.ui.payload import unpack
 
 pytestmark = pytest.mark.browser
@@ -223,7 +225,14 @@ def test_roles_filter_the_mosaic_and_sorting_keeps_every_head(
     )
 
 
-def test_a_sentence_is_translated_token_by_token(open_page: Callable[..., Page]) -> None:
+def test_a_sentence_is_translated_token_by_token(
+    open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unhurried(*arguments: Any) -> Any:
+        time.sleep(0.1)  # several frames a token, however busy the machine
+        return advance(*arguments)
+
+    monkeypatch.setattr("translator.decode.search.advance", unhurried)
     page = open_page()
     page.evaluate("""window.seen = [];
         new MutationObserver(() => window.seen.push(document.querySelectorAll('.chips.tgt .chip').length))

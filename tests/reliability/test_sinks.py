@@ -42,8 +42,8 @@ class Watch:
         self.dialogs: list[str] = []
         self.foreign: list[str] = []
         self.errors: list[str] = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.errors.append(f"{error.message}\n{error.stack}"))
+        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" and "ERR_CONN" not in said.text else None)
         self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
         self.page.on("request", lambda asked: self._note(asked.url, url))
 
@@ -89,7 +89,7 @@ def hostile(live: Any, make_trace: Callable[..., Any], monkeypatch: pytest.Monke
 
 def translate(watch: Watch, url: str, text: str) -> None:
     watch.page.goto(url)
-    watch.page.wait_for_function("window.__explorer && document.querySelector('#source-text textarea').value")
+    watch.page.wait_for_function("window.__explorer && document.querySelector('#source-text textarea')?.value")
     watch.page.wait_for_timeout(1000)  # the page fills in its example first
     watch.page.fill("#source-text textarea", text)
     watch.page.click("#translate")
@@ -101,7 +101,7 @@ def wait_for_trace(watch: Watch, text: str) -> None:
     try:
         watch.page.wait_for_function(f"text => {now} && !{now}.live && {now}.source === text", arg=text)
     except Exception as error:
-        shown = watch.page.evaluate("[document.body.className, window.__explorer.trace?.source]")
+        shown = watch.page.evaluate("[document.body.className, document.body.innerText, window.__explorer.trace?.source]")
         raise AssertionError(f"no translation; errors {watch.errors}, shown {shown}") from error
 
 
