@@ -84,6 +84,7 @@ load: $(VENV)/.dev
 
 assets: $(VENV)/.dev
 	$(PY) -m translator.ui.assets
+	$(PY) -m benchmarks.pictures
 
 docs: $(VENV)/.dev
 	$(PY) -m mkdocs build --strict
