@@ -91,7 +91,12 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 def test_an_interrupt_is_no_traceback() -> None:
     command = [sys.executable, "-m", "translator", "translate", "--model", "tiny", "--max-length", "2"]
     with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command,
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
