@@ -41,13 +41,15 @@ const mountExplorer = (element, props, watch, server) => {
   };
 
   /* ---- examples: stored translations, no model needed ---- */
+  let opening = 0;  // two may be on their way at once (the page's own and the address's): the later one is meant
   const open = async id => {
-    const example = data.examples.find(each => each.id === id);
+    const example = data.examples.find(each => each.id === id), number = ++opening;
     if (!example) return;
     try {
       const answer = await fetch(data.address + id + ".json");
       if (!answer.ok) throw new Error(String(answer.status));
       const payload = await answer.json();
+      if (number !== opening) return;
       busy(false);
       setDirection(example.direction);
       setField(field("source-text"), example.text);
@@ -55,6 +57,7 @@ const mountExplorer = (element, props, watch, server) => {
       x.show(payload);
       announce(payload);
     } catch {
+      if (number !== opening) return;
       setDirection(example.direction);
       setField(field("source-text"), example.text);
       if (!x.trace) x.empty(t("This example has not been stored; press Translate to make it."));
