@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shlex
 import subprocess
@@ -115,3 +116,30 @@ def test_space_front_matter() -> None:
     colours = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
     assert {matter["colorFrom"], matter["colorTo"]} <= colours
     assert matter["license"] == "apache-2.0"
+
+
+@pytest.mark.slow
+def test_the_python_of_the_readme_runs() -> None:
+    code = "\n".join(blocks(README, "python"))
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()  # the steps that it prints
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_command_lines_of_the_readme_run(tmp_path: Path) -> None:
+    """As they stand, in a shell, from a folder of their own; those that need corpora, a hub or a free port aside."""
+    lines = [line for block in blocks(README, "sh") for line in block.splitlines() if "-m translator " in line]
+    runnable = [line for line in lines if not re.search(r"translator (train|space|push|serve|describe)\b", line)]
+    assert len(runnable) >= 5
+    (tmp_path / "lines.txt").write_text("Guten Morgen.\nIch renne.\n", encoding="utf-8")
+    for line in runnable:
+        command = line.replace(".venv/bin/python", shlex.quote(sys.executable), 1)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TRANSLATOR_CHECKPOINTS": str(ROOT / "checkpoints")}
+        done = subprocess.run(  # noqa: S602 a newcomer has a shell too
+            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+    assert len((tmp_path / "lines.out").read_text(encoding="utf-8").splitlines()) == 2
+    assert (tmp_path / "trace.npz").is_file() and (tmp_path / "heads.html").is_file()
