@@ -240,7 +240,8 @@ class TrainConfig:
     where it is the factor before d_model^-0.5; "trapezoid" is flat until the last `decay` steps and
     then falls to 0 in a line. `precision` "auto" means bfloat16 autocast on CUDA, float32 elsewhere.
     `bpe_dropout` and `label_smoothing` are probabilities.
-    `average` is how many of the last checkpoints are averaged.
+    `average` is how many of the last checkpoints are averaged. `base` names the settings in which a
+    first run differs, whose best weights this run grows from (see `translator.training.grow`); None: from nothing.
     """
 
     name: str
@@ -270,6 +271,7 @@ class TrainConfig:
     eval_sentences: int = 300
     average: int = 5
     model: Mapping[str, Any] | None = None
+    base: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name, high in (("steps", 10**8), ("batch_tokens", 10**7), ("accumulate", 10_000), ("max_tokens", 4096)):

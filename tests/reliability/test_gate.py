@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -125,7 +126,12 @@ def test_a_place_is_held_until_the_thread_is_done_with_its_step() -> None:
 
 def test_who_comes_when_the_queue_is_full_is_told_so_at_once(gate: Gate) -> None:
     readers = [gate.stream(Work(steps=300)) for _ in range(5)]
-    threads = [threading.Thread(target=lambda r=each: next(r, None), daemon=True) for each in readers]
+
+    def read(reader: Iterator[int]) -> None:
+        with contextlib.suppress(CancelledError):
+            next(reader)
+
+    threads = [threading.Thread(target=read, args=(each,), daemon=True) for each in readers]
     for thread in threads:
         thread.start()
     assert wait_for(lambda: len(gate) == 5)
@@ -134,6 +140,26 @@ def test_who_comes_when_the_queue_is_full_is_told_so_at_once(gate: Gate) -> None
         gate.run(lambda stop: 1)
     assert time.monotonic() - started < 0.1
     gate.close()
+
+
+def test_who_waits_is_told_when_the_gate_closes() -> None:
+    gate = Gate(workers=1, waiting=1, deadline=20)
+    held, waiting = gate.stream(Work(steps=1000)), gate.stream(Work(steps=1))
+    next(held)
+    ends: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            next(waiting)
+        except CancelledError as error:
+            ends.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    assert wait_for(lambda: len(gate) == 2)
+    gate.close()
+    thread.join(2)
+    assert ends, "it would have waited for its deadline"
 
 
 def test_the_deadline_counts_from_admission_and_ends_the_work() -> None:

@@ -18,6 +18,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from translator.ui.gate import PATIENCE, TRUST
+
 pytestmark = pytest.mark.slow
 CANARY = "Kanarienvogel4711"
 LONG = "Ich renne in den Park. " * 8
@@ -131,7 +133,8 @@ def test_a_storm_of_joins_and_cancels_never_has_more_than_two_computing(live: An
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(storm, visitors))
     assert 1 <= slow.most <= 2
-    assert idle(live.models, 3), f"{len(live.models.gate)} still hold a place"
+    # A cancel that overtook its own event leaves one that nobody reads; it is given up after these.
+    assert idle(live.models, TRUST + PATIENCE + 2), f"{len(live.models.gate)} still hold a place"
     steps = slow.steps
     time.sleep(0.5)
     assert slow.steps == steps, "cancelled work went on"
@@ -153,7 +156,7 @@ def test_the_machine_is_idle_a_second_after_the_reader_is_gone(live: Any, slow: 
     steps = slow.steps
     time.sleep(0.5)
     assert slow.steps - steps <= 1, "it computes for nobody"
-    assert idle(live.models, 5)
+    assert idle(live.models, TRUST + PATIENCE + 2)
 
 
 def test_an_export_of_what_was_translated_needs_no_second_decoding(live: Any, slow: Any) -> None:

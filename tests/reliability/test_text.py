@@ -82,3 +82,12 @@ def test_any_unicode_is_answered(models: Models, text: str) -> None:
 @given(ANY | MIXED)
 def test_any_unicode_is_answered_ten_thousand_times(models: Models, text: str) -> None:
     answered(models, text)
+
+
+def test_a_missing_checkpoint_is_said_and_the_other_pair_works(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    models = Models({"en-zh": tmp_path / "nowhere", "de-en": tiny_checkpoint}, device="cpu")
+    models.warm().join()
+    (said,) = translate_stream(models, "Hello.", "en-zh", {})
+    assert said["kind"] == "error" and "en-zh is not available here" in said["text"]
+    assert last(models, "Ich renne.")["kind"] == "trace"
+    models.gate.close()

@@ -53,7 +53,7 @@ def _train(args: argparse.Namespace) -> None:
     from translator.checkpoints.store import checkpoints_folder
     from translator.training.data import find_split, read_pairs
     from translator.training.export import export
-    from translator.training.run import build, choose_device, read_config
+    from translator.training.run import choose_device, read_config, train
 
     config = read_config(args.config)
     run = args.out or Path("runs") / config.name
@@ -61,8 +61,7 @@ def _train(args: argparse.Namespace) -> None:
     if args.export_only:
         dev = read_pairs(find_split(args.data, "dev"))
     else:
-        trainer, corpus = build(config, args.data, run, device=args.device)
-        trainer.run()
+        trainer, corpus = train(config, args.data, run, device=args.device)
         dev = corpus.dev
         if _done(trainer.process):
             return

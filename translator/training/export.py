@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -19,7 +20,7 @@ from translator.text import load_tokenizer
 from translator.training.card import MISSING, Card, render
 from translator.training.data import Pair
 from translator.training.development import development
-from translator.training.run import model_config, read_config
+from translator.training.run import BASE, model_config, read_config
 from translator.training.state import LastWeights, read_log, read_whole
 
 
@@ -55,7 +56,7 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
         scores[name] = evaluate(model)
     chosen = max(scores, key=lambda name: scores[name]["bleu"])
     model.load_state_dict(candidates[chosen])
-    records = read_log(run / "log.jsonl")
+    records = history(run)
     card, decode = _former(out)
     save_bundle(
         out,
@@ -71,6 +72,17 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
         },
     )
     return Exported(out, chosen, scores)
+
+
+def history(run: Path) -> list[dict[str, Any]]:
+    """The log of a run behind that of the run it grew from, steps and hours counted on."""
+    before = read_log(run / BASE / "log.jsonl")
+    steps = max((record["step"] for record in before), default=0)
+    hours = max((record.get("hours", 0.0) for record in before), default=0.0)
+    for record in read_log(run / "log.jsonl"):
+        worked = {"hours": record["hours"] + hours} if "hours" in record else {}
+        before.append({**record, "step": record["step"] + steps, **worked})
+    return before
 
 
 def _former(out: Path) -> tuple[str, DecodeConfig]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,9 @@ from translator.model import Transformer
 from translator.text import SubwordTokenizer, Tokenizer, VocabularyTokenizer, load_tokenizer
 from translator.training.data import Epochs, Pair, copies, find_split, read_pairs
 from translator.training.development import development
+from translator.training.grow import grow
 from translator.training.loop import Process, Trainer
+from translator.training.state import read_whole
 
 NO_PREFIX_SPACE = ("zh", "ja")
 """Languages that write no spaces between words."""
@@ -150,3 +153,35 @@ def build(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu")
     encode = Encoder(corpus, config.bpe_dropout, config.seed)
     epochs = Epochs([pair.corpus for pair in corpus.pairs], encode, config)
     return Trainer(config, model, epochs, folder, evaluate=evaluate, process=process), corpus
+
+
+BASE = "base"
+"""The folder, within a run's, of the run that it grows from."""
+
+
+def base_config(config: TrainConfig) -> TrainConfig:
+    """The first run's settings: this run's, but for what `config.base` says.
+
+    Raises:
+        InputError: a setting there is unknown or out of range.
+    """
+    return from_dict(TrainConfig, {**asdict(config), "base": None, **(config.base or {})})
+
+
+def train(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu") -> tuple[Trainer, Corpus]:
+    """A whole run, from wherever it stood: first the one that it grows from, if any, then itself."""
+    if config.base is None:
+        trainer, corpus = build(config, data, folder, device=device)
+    else:
+        fresh = not any(folder.glob("state-*.pt"))
+        if fresh:
+            first, _ = train(base_config(config), data, folder / BASE, device=device)
+            if first.process.rank == 0:
+                for name in ("src.json", "tgt.json"):
+                    shutil.copy(folder / BASE / name, folder)
+            first.process.wait()
+        trainer, corpus = build(config, data, folder, device=device)
+        if fresh:
+            grow(trainer.model, read_whole(folder / BASE / "best.pt"))
+    trainer.run()
+    return trainer, corpus

@@ -133,8 +133,10 @@ class _Job(Generic[M]):
     def cancel(self) -> None:
         """Stop at the next step; a request that still waits gives its place free at once."""
         self._cancelled.set()
-        if self.future is not None:
-            self.future.cancel()
+        if self.future is not None and self.future.cancel():  # no worker will end it
+            with self._changed:
+                self._ended.append(CancelledError("the request was given up before its turn came"))
+                self._changed.notify()
 
     def stop(self) -> bool:
         """Asked by the work at every step: True once nobody wants it any more.

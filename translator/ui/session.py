@@ -116,9 +116,7 @@ def _messages(models: Models, direction: str, text: str, settings: dict[str, Any
         yield {**step_payload(step, src, start, bundle.info, log_probs), "translation": so_far}
 
 
-def trace_of(
-    models: Models, text: object, direction: str, settings: Mapping[str, Any], *, id_: object = None
-) -> Trace:
+def trace_of(models: Models, text: object, direction: str, settings: Mapping[str, Any], *, id_: object = None) -> Trace:
     """The same translation again, whole and exact: from the store, or decoded again, which gives the same.
 
     Args:
