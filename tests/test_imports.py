@@ -22,6 +22,7 @@ LAYERS = (
     "model",
     "decode",
     "checkpoints",
+    "request",
     "pipeline",
     "__init__",
     "analysis",

@@ -4,58 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import re
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 
 from translator.checkpoints import Bundle, load_bundle
-from translator.config import DecodeConfig, from_dict
-from translator.decode import Hypothesis, IdStep, Replay, Stop, encode, finish, replay, search, search_batch
-from translator.errors import BusyError, InputError
-from translator.model import Encoded, Gates, Transformer
-from translator.text import Encoding, is_blank, normalise_text
+from translator.config import DecodeConfig
+from translator.decode import Hypothesis, IdStep, Replay, Stop, finish, replay, search, search_batch
+from translator.errors import InputError
+from translator.model import Encoded, Transformer
+from translator.request import Intake, Limits, Request
 from translator.trace import Beam, Candidate, Step, Token, Trace
 
 _log = logging.getLogger(__name__)
-_SURROGATE = re.compile("[\ud800-\udfff]")
+__all__ = ["Limits", "Translator", "load"]
 R = TypeVar("R")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one sentence may ask for: characters before and after normalising, and tokens (EOS included)."""
-
-    characters: int = 1000
-    source_tokens: int = 128
-    target_tokens: int = 160
-
-
-@dataclass(frozen=True, eq=False)
-class _Request:
-    """One sentence, checked and ready to decode."""
-
-    source: str
-    encoding: Encoding
-    src_ids: tuple[int, ...]
-    config: DecodeConfig
-    max_length: int
-    prefix: tuple[int, ...] = ()
-    stop: Stop | None = None
-    gates: Gates | None = None
-
-    def encode(self, model: Transformer) -> Encoded:
-        """The encoder's pass."""
-        return encode(model, self.src_ids, self.gates_on(model))
-
-    def gates_on(self, model: Transformer) -> Gates | None:
-        """The gates where the model is."""
-        return self.gates and self.gates.to(model.output.weight.device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +46,10 @@ class Translator:
         self._spare_lock = threading.Lock()
 
     @property
+    def _intake(self) -> Intake:
+        return Intake(self.bundle, self.limits)
+
+    @property
     def name(self) -> str:
         """What the checkpoint is called."""
         return self.bundle.info.name
@@ -94,7 +66,7 @@ class Translator:
 
     def translate(self, text: str, **settings: Any) -> Trace:
         """Translate one sentence; see `stream` for the settings and the errors."""
-        request = self._request(text, **settings)
+        request = self._intake.request(text, **settings)
         started = time.perf_counter()
         trace = self._trace(request, finish(self._search(request)))
         return dataclasses.replace(trace, seconds=time.perf_counter() - started)
@@ -116,7 +88,7 @@ class Translator:
             CancelledError: `stop` said so.
             BusyError: the deadline passed.
         """
-        return self._stream(self._request(text, **settings))
+        return self._stream(self._intake.request(text, **settings))
 
     def force(self, text: str, target: str | Sequence[int], **settings: Any) -> Trace:
         """The trace of a given translation: what the model makes of `target` (text, or ids with their EOS).
@@ -124,16 +96,10 @@ class Translator:
         Raises:
             InputError: as in `stream`; or the target is blank, too long, or not what this model can produce.
         """
-        request = self._request(text, **settings)
-        eos_id = self.bundle.tgt.eos_id
-        ids = (*self._prefix(target), eos_id) if isinstance(target, str) else self._prefix(target)
-        if not ids or (isinstance(target, str) and is_blank(target)):
-            raise InputError("the target is blank: nothing to force")
-        limit = self._target_limit()
-        if len(ids) > limit:
-            raise InputError(f"the target has {len(ids)} tokens; at most {limit} are allowed, and nothing is cut")
+        request = self._intake.request(text, **settings)
+        ids = self._intake.target_ids(target)
         started = time.perf_counter()
-        given = Hypothesis(ids, truncated=ids[-1] != eos_id)
+        given = Hypothesis(ids, truncated=ids[-1] != self.bundle.tgt.eos_id)
         found = self._retry(lambda model: _Found(model, request.encode(model), given), self.bundle.model)
         trace = self._trace(request, found)
         return dataclasses.replace(trace, seconds=time.perf_counter() - started)
@@ -157,17 +123,17 @@ class Translator:
             InputError: a text or a setting is refused; the message names the text by its number, from 1.
             CancelledError: `stop` said so.
         """
-        config = self._config(settings)
-        max_length = self._max_length(config)
+        intake = self._intake
+        config = intake.config(settings)
         sources: dict[int, tuple[int, ...]] = {}
         for index, text in enumerate(texts):
             try:
-                sources[index] = self.source_ids(text)
+                sources[index] = intake.source_ids(text)
             except InputError as error:
                 if refused is None:
                     raise InputError(f"text {index + 1}: {error}") from error
                 refused(index, error)
-        lengths = [max_length or self._usual_length(ids) for ids in sources.values()]
+        lengths = [config.max_length or intake.usual_length(ids) for ids in sources.values()]
         found = self._retry(
             lambda model: search_batch(model, list(sources.values()), config, max_lengths=lengths, stop=stop),
             self.bundle.model,
@@ -183,81 +149,9 @@ class Translator:
         Raises:
             InputError: the text is blank or too long.
         """
-        self._check_text(text)
-        return self._closed(self.bundle.src.ids(text))
+        return self._intake.source_ids(text)
 
-    def _check_text(self, text: object) -> None:
-        """Characters first, so that no long text is ever normalised, segmented or tokenised."""
-        if not isinstance(text, str):
-            raise InputError(f"the text is {type(text).__name__}; it must be a string")
-        self._check_length("the text", len(text))
-        if is_blank(text):
-            raise InputError("nothing to translate: the text is blank")
-        self._check_length("the text, normalised,", len(normalise_text(text, self.bundle.src.config)))
-
-    def _check_length(self, what: str, count: int) -> None:
-        limit = self.limits.characters
-        if count > limit:
-            raise InputError(f"{what} has {count:,} characters; at most {limit:,} are allowed, and nothing is cut")
-
-    def _closed(self, ids: Sequence[int]) -> tuple[int, ...]:
-        """Source ids with their EOS, if they are not too many."""
-        if not ids:
-            raise InputError("nothing to translate: the text has no token that this checkpoint knows")
-        config = self.bundle.model.config
-        limit = min(self.limits.source_tokens, config.padded_length or config.max_positions)
-        if len(ids) + 1 > limit:
-            raise InputError(f"the text has {len(ids) + 1} tokens; at most {limit} are allowed, and nothing is cut")
-        return (*ids, self.bundle.src.eos_id)
-
-    def _config(self, settings: dict[str, Any]) -> DecodeConfig:
-        return from_dict(DecodeConfig, {**asdict(self.bundle.decode), **settings})
-
-    def _target_limit(self) -> int:
-        return min(self.limits.target_tokens, self.bundle.model.config.max_positions)
-
-    def _usual_length(self, src_ids: Sequence[int]) -> int:
-        """How long a translation may be where nobody says: twice the source and a little."""
-        return min(2 * len(src_ids) + 16, self._target_limit())
-
-    def _max_length(self, config: DecodeConfig) -> int | None:
-        limit = self._target_limit()
-        if config.max_length is not None and config.max_length > limit:
-            raise InputError(f"max_length is {config.max_length}; at most {limit} tokens are allowed")
-        return config.max_length
-
-    def _request(
-        self,
-        text: str,
-        *,
-        prefix: str | Sequence[int] = (),
-        stop: Stop | None = None,
-        deadline: float | None = None,
-        gates: Gates | None = None,
-        **settings: Any,
-    ) -> _Request:
-        """Check everything that can be checked before the model runs."""
-        config = self._config(settings)
-        max_length = self._max_length(config)
-        self._check_text(text)
-        encoding = self.bundle.src.encode(text)
-        src_ids = self._closed(encoding.ids)
-        forced = self._prefix(prefix)
-        longest = max_length or max(self._usual_length(src_ids), min(len(forced) + 16, self._target_limit()))
-        if len(forced) > longest:
-            raise InputError(f"the prefix has {len(forced)} tokens, but at most {longest} are to be produced")
-        source = _SURROGATE.sub("\ufffd", text)  # no encoder could write a lone surrogate
-        return _Request(source, encoding, src_ids, config, longest, forced, _stop_by(stop, deadline), gates)
-
-    def _prefix(self, prefix: str | Sequence[int]) -> tuple[int, ...]:
-        if isinstance(prefix, str):
-            self._check_length("the forced text", len(prefix))
-            return tuple(self.bundle.tgt.ids(prefix))
-        if not all(isinstance(id_, int) and not isinstance(id_, bool) for id_ in prefix):
-            raise InputError(f"the forced ids are {prefix!r}; they must be whole numbers, or a text")
-        return tuple(prefix)
-
-    def _stream(self, request: _Request) -> Generator[Step, None, Trace]:
+    def _stream(self, request: Request) -> Generator[Step, None, Trace]:
         searching = self._search(request)
         seconds, shown = 0.0, 0
         while True:
@@ -273,7 +167,7 @@ class Translator:
                 shown = step.index + 1
                 yield live
 
-    def _search(self, request: _Request) -> Generator[IdStep, None, _Found]:
+    def _search(self, request: Request) -> Generator[IdStep, None, _Found]:
         """Search on the model's device; if its memory runs out, once more from the start on the CPU."""
         try:
             return (yield from _searched(self.bundle.model, request))
@@ -319,7 +213,7 @@ class Translator:
     def _candidates(self, pairs: Sequence[tuple[int, float]]) -> tuple[Candidate, ...]:
         return tuple(Candidate(self.bundle.tgt.token(id_), log_prob) for id_, log_prob in pairs)
 
-    def _trace(self, request: _Request, found: _Found) -> Trace:
+    def _trace(self, request: Request, found: _Found) -> Trace:
         """The whole of one translation: every map from one replay, and the winner's own steps."""
 
         def run(model: Transformer) -> Replay:
@@ -369,14 +263,14 @@ class Translator:
             for t in range(len(tgt))
         )
 
-    def _read_tokens(self, request: _Request, length: int) -> tuple[Token, ...]:
+    def _read_tokens(self, request: Request, length: int) -> tuple[Token, ...]:
         """Every token that the encoder reads: the text's, EOS, and what padding it attends to."""
         src = self.bundle.src
         padding = (src.token(src.pad_id),) * (length - len(request.src_ids))
         return (*request.encoding.tokens, src.token(src.eos_id), *padding)
 
 
-def _searched(model: Transformer, request: _Request) -> Generator[IdStep, None, _Found]:
+def _searched(model: Transformer, request: Request) -> Generator[IdStep, None, _Found]:
     encoded = request.encode(model)
     searching = search(
         model,
@@ -396,22 +290,6 @@ def _searched(model: Transformer, request: _Request) -> Generator[IdStep, None, 
             return _Found(model, encoded, end.value, beams)
         beams.append(step.beams)
         yield step
-
-
-def _stop_by(stop: Stop | None, deadline: float | None) -> Stop | None:
-    """`stop`, and an error once `deadline` seconds have passed from now."""
-    if deadline is None:
-        return stop
-    if not isinstance(deadline, (int, float)) or not deadline > 0:
-        raise InputError(f"deadline is {deadline!r}; it must be seconds above 0")
-    end = time.monotonic() + deadline
-
-    def late() -> bool:
-        if time.monotonic() > end:
-            raise BusyError(f"decoding took longer than {deadline:g} seconds; try again, or send a shorter text")
-        return stop is not None and stop()
-
-    return late
 
 
 def load(name: str | Path, *, device: str = "auto", revision: str | None = None) -> Translator:

@@ -1,0 +1,159 @@
+"""What a translation is asked for: everything that can be checked before the model runs."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from translator.checkpoints import Bundle
+from translator.config import DecodeConfig, from_dict
+from translator.decode import Stop, encode
+from translator.errors import BusyError, InputError
+from translator.model import Encoded, Gates, Transformer
+from translator.text import Encoding, is_blank, normalise_text
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one sentence may ask for: characters before and after normalising, and tokens (EOS included)."""
+
+    characters: int = 1000
+    source_tokens: int = 128
+    target_tokens: int = 160
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """One sentence, checked and ready to decode."""
+
+    source: str
+    encoding: Encoding
+    src_ids: tuple[int, ...]
+    config: DecodeConfig
+    max_length: int
+    prefix: tuple[int, ...] = ()
+    stop: Stop | None = None
+    gates: Gates | None = None
+
+    def encode(self, model: Transformer) -> Encoded:
+        """The encoder's pass."""
+        return encode(model, self.src_ids, self.gates_on(model))
+
+    def gates_on(self, model: Transformer) -> Gates | None:
+        """The gates where the model is."""
+        return self.gates and self.gates.to(model.output.weight.device)
+
+
+@dataclass(frozen=True, eq=False)
+class Intake:
+    """Judges texts and settings for one checkpoint; all of it raises `InputError`, and nothing is cut."""
+
+    bundle: Bundle
+    limits: Limits
+
+    def request(
+        self,
+        text: str,
+        *,
+        prefix: str | Sequence[int] = (),
+        stop: Stop | None = None,
+        deadline: float | None = None,
+        gates: Gates | None = None,
+        **settings: Any,
+    ) -> Request:
+        """One sentence with its settings; `Translator.stream` says what they mean."""
+        config = self.config(settings)
+        self._check_text(text)
+        encoding = self.bundle.src.encode(text)
+        src_ids = self._closed(encoding.ids)
+        forced = self._forced(prefix)
+        longest = config.max_length or max(self.usual_length(src_ids), min(len(forced) + 16, self._target_limit))
+        if len(forced) > longest:
+            raise InputError(f"the prefix has {len(forced)} tokens, but at most {longest} are to be produced")
+        source = _SURROGATE.sub("\ufffd", text)  # no encoder could write a lone surrogate
+        return Request(source, encoding, src_ids, config, longest, forced, _stop_by(stop, deadline), gates)
+
+    def config(self, settings: dict[str, Any]) -> DecodeConfig:
+        """`settings` over what the checkpoint is best decoded with."""
+        config = from_dict(DecodeConfig, {**asdict(self.bundle.decode), **settings})
+        if config.max_length is not None and config.max_length > self._target_limit:
+            raise InputError(f"max_length is {config.max_length}; at most {self._target_limit} tokens are allowed")
+        return config
+
+    def source_ids(self, text: str) -> tuple[int, ...]:
+        """What the encoder reads of `text`, EOS included."""
+        self._check_text(text)
+        return self._closed(self.bundle.src.ids(text))
+
+    def target_ids(self, target: str | Sequence[int]) -> tuple[int, ...]:
+        """A given translation as ids: a text gets its EOS, ids are taken as they are."""
+        ids = self._forced(target)
+        if isinstance(target, str):
+            ids = () if is_blank(target) else (*ids, self.bundle.tgt.eos_id)
+        if not ids:
+            raise InputError("the target is blank: nothing to force")
+        limit = self._target_limit
+        if len(ids) > limit:
+            raise InputError(f"the target has {len(ids)} tokens; at most {limit} are allowed, and nothing is cut")
+        return ids
+
+    def usual_length(self, src_ids: Sequence[int]) -> int:
+        """How long a translation may be where nobody says: twice the source and a little."""
+        return min(2 * len(src_ids) + 16, self._target_limit)
+
+    @property
+    def _target_limit(self) -> int:
+        return min(self.limits.target_tokens, self.bundle.model.config.max_positions)
+
+    def _check_text(self, text: object) -> None:
+        """Characters first, so that no long text is ever normalised, segmented or tokenised."""
+        if not isinstance(text, str):
+            raise InputError(f"the text is {type(text).__name__}; it must be a string")
+        self._check_length("the text", len(text))
+        if is_blank(text):
+            raise InputError("nothing to translate: the text is blank")
+        self._check_length("the text, normalised,", len(normalise_text(text, self.bundle.src.config)))
+
+    def _check_length(self, what: str, count: int) -> None:
+        limit = self.limits.characters
+        if count > limit:
+            raise InputError(f"{what} has {count:,} characters; at most {limit:,} are allowed, and nothing is cut")
+
+    def _closed(self, ids: Sequence[int]) -> tuple[int, ...]:
+        """Source ids with their EOS, if they are not too many."""
+        if not ids:
+            raise InputError("nothing to translate: the text has no token that this checkpoint knows")
+        config = self.bundle.model.config
+        limit = min(self.limits.source_tokens, config.padded_length or config.max_positions)
+        if len(ids) + 1 > limit:
+            raise InputError(f"the text has {len(ids) + 1} tokens; at most {limit} are allowed, and nothing is cut")
+        return (*ids, self.bundle.src.eos_id)
+
+    def _forced(self, tokens: str | Sequence[int]) -> tuple[int, ...]:
+        if isinstance(tokens, str):
+            self._check_length("the forced text", len(tokens))
+            return tuple(self.bundle.tgt.ids(tokens))
+        if not all(isinstance(id_, int) and not isinstance(id_, bool) for id_ in tokens):
+            raise InputError(f"the forced ids are {tokens!r}; they must be whole numbers, or a text")
+        return tuple(tokens)
+
+
+def _stop_by(stop: Stop | None, deadline: float | None) -> Stop | None:
+    """`stop`, and an error once `deadline` seconds have passed from now."""
+    if deadline is None:
+        return stop
+    if not isinstance(deadline, (int, float)) or not deadline > 0:
+        raise InputError(f"deadline is {deadline!r}; it must be seconds above 0")
+    end = time.monotonic() + deadline
+
+    def late() -> bool:
+        if time.monotonic() > end:
+            raise BusyError(f"decoding took longer than {deadline:g} seconds; try again, or send a shorter text")
+        return stop is not None and stop()
+
+    return late
