@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -215,6 +216,7 @@ def test_roles_filter_the_mosaic_and_sorting_keeps_every_head(
     assert labels[0] == f"All{len(roles)}"
     assert sum(int("".join(filter(str.isdigit, label))) for label in labels[1:]) == len(roles)
     page.select_option(".sort", "entropy")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # it is drawn
     page.focus("#attention-mosaic canvas")
     page.keyboard.press("Home")
     lowest = int(np.argmin(stored["heads"]["cross"]["entropy"]))
@@ -232,7 +234,7 @@ def test_a_sentence_is_translated_token_by_token(
         time.sleep(0.1)  # several frames a token, however busy the machine
         return advance(*arguments)
 
-    monkeypatch.setattr("translator.decode.search.advance", unhurried)
+    monkeypatch.setattr(import_module("translator.decode.search"), "advance", unhurried)
     page = open_page()
     page.evaluate("""window.seen = [];
         new MutationObserver(() => window.seen.push(document.querySelectorAll('.chips.tgt .chip').length))
