@@ -20,10 +20,10 @@ from playwright.sync_api import Page, sync_playwright
 from benchmarks.timing import Watch
 from translator.config import DecodeConfig
 from translator.trace import Candidate, CheckpointId, Step, Token, Trace
+from translator.ui.models import DIRECTIONS, Models
 from translator.ui.offline import offline_page
 from translator.ui.payload import trace_payload
 from translator.ui.serve import Server
-from translator.ui.session import DIRECTIONS, Models
 
 OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 SENTENCE = "My little brother and I walked to the old bridge this morning."

@@ -11,8 +11,8 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.page import OPTIONS
+from translator.ui.models import DIRECTIONS, Models
 from translator.ui.serve import Server
-from translator.ui.session import DIRECTIONS, Models
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "images"
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}

@@ -44,6 +44,15 @@ def tiny_checkpoint(checkpoint_maker: ModuleType, tmp_path_factory: pytest.TempP
 
 
 @pytest.fixture(scope="session")
+def tiny_marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny random Marian checkpoint, 3 + 1 layers of 2 and 4 heads; for reading only."""
+    maker = _beside("marian_maker")
+    texts = maker.sentences(300)
+    models = maker.spm_model(texts, 120), maker.spm_model(texts[:200], 110)
+    return maker.make_marian(tmp_path_factory.mktemp("marian") / "opus-mt-de-en", "unequal", models)[0]
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """The one Chromium of all tests, found or installed as `browser/install.py` does; never skipped.
 

@@ -81,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_figure)
 
     command = commands.add_parser("serve", help="start the page in the browser")
+    command.add_argument(
+        "checkpoints", nargs="*", metavar="CHECKPOINT", help="to offer first: a folder, a name, or owner/name@revision"
+    )
     command.add_argument("--host", help="address to listen on (default: 127.0.0.1, or $GRADIO_SERVER_NAME)")
     command.add_argument("--port", type=int, help="port to listen on (default: 7860, or $GRADIO_SERVER_PORT)")
     command.set_defaults(run=_serve)
@@ -220,6 +223,7 @@ def _serve(args: argparse.Namespace) -> None:
     for name, value in (("GRADIO_SERVER_NAME", args.host), ("GRADIO_SERVER_PORT", args.port)):
         if value is not None:
             os.environ[name] = str(value)
+    sys.argv = [str(app), *args.checkpoints]
     runpy.run_path(str(app), run_name="__main__")
 
 

@@ -28,6 +28,8 @@ const recall = key => { try { return localStorage.getItem("explorer-" + key); } 
 
 /* ---- words: the English sentence is the key; a table a language gives the others ---- */
 const LANGUAGES = { en: "en", zh: "zh-Hans", de: "de" };
+/** Source and target language of a direction, or of a checkpoint whose name ends in them, such as opus-mt-de-en. */
+const languagesOf = direction => (/(?:^|-)([a-z]{2,3})-([a-z]{2,3})$/.exec(direction) || []).slice(1).map(each => LANGUAGES[each] || each);
 const tables = () => window.__explorerLocales || {};
 const pageLanguage = () => {
   const stored = recall("language") || (navigator.language || "en").slice(0, 2);

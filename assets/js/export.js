@@ -21,7 +21,7 @@ const makeExports = x => {
     const { kind, layer, head, view, aggregate } = x.state;
     return ["attention", x.trace.checkpoint.name.replace(/[^\w-]+/g, "-"), kind, view === "aggregate" ? aggregate : `L${layer + 1}H${head + 1}`].join("-");
   };
-  const request = () => ({ text: x.trace.source, direction: `${x.trace.checkpoint.src}-${x.trace.checkpoint.tgt}`, settings: x.trace.settings, id: x.trace.id });
+  const request = () => ({ text: x.trace.source, direction: x.trace.direction, settings: x.trace.settings, id: x.trace.id });
 
   /** The translation with 32-bit weights: the server decodes again (the same text gives the same weights); an offline page holds them. */
   const exact = async () => {
@@ -151,8 +151,8 @@ const copyText = async text => {
 /* ---- a link that rebuilds the view; all of it in the fragment, which no server sees ---- */
 const SETTING_KEYS = { method: "m", beam: "b", length_penalty: "lp", temperature: "te", top_k: "tk", top_p: "tp", seed: "sd", max_length: "ml" };
 const permalink = x => {
-  const { source, checkpoint, settings } = x.trace, { kind, layer, head, step, query, view, unit } = x.state, part = new URLSearchParams();
-  part.set("d", `${checkpoint.src}-${checkpoint.tgt}`);
+  const { source, direction, settings } = x.trace, { kind, layer, head, step, query, view, unit } = x.state, part = new URLSearchParams();
+  part.set("d", direction);
   part.set("t", source);
   for (const [name, key] of Object.entries(SETTING_KEYS)) if (settings[name] !== null && settings[name] !== DECODE_DEFAULTS[name]) part.set(key, settings[name]);
   part.set("k", kind);

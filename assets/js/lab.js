@@ -135,7 +135,7 @@ const mountLab = (element, server) => {
     before.replaceChildren(); after.replaceChildren(); find(".lab-ribbons").replaceChildren();
     if (!change) return;
     const title = change.off === 1 ? t("1 head off") : t("{off} heads off", { off: change.off }), fresh = changed(change.before.words, change.after.words);
-    const target = LANGUAGES[direction().split("-")[1]];
+    const target = languagesOf(direction())[1];
     const said = el("p", { lang: target });
     let at = 0;
     change.after.words.forEach((word, i) => {
@@ -148,7 +148,7 @@ const mountLab = (element, server) => {
     find(".lab-ribbons").append(ribbons(change, title, fresh));
   };
   const ribbons = (change, title, fresh) => {
-    const pen = document.createElement("canvas").getContext("2d"), [source, target] = direction().split("-").map(each => LANGUAGES[each]);
+    const pen = document.createElement("canvas").getContext("2d"), [source, target] = languagesOf(direction());
     pen.font = "16px " + getComputedStyle(box).fontFamily;
     const margin = 116, room = Math.max(find(".lab-change").clientWidth - margin - 16, 200), all = [change.before.words, change.source, change.after.words];
     const tight = words => (room - words.reduce((sum, word) => sum + pen.measureText(word).width, 0)) / Math.max(words.length - 1, 1);

@@ -113,7 +113,7 @@ const mountLesson = (element, server) => {
     turn(controls);
     const pairs = (table, make) => Object.entries(table).map(([name, value]) => el("div", {}, el("dt", { text: say(name) }), make(value)));
     find(".numbers").replaceChildren(...pairs(numbers, value => el("dd", { text: say(value) })));
-    const lang = LANGUAGES[state.direction.split("-")[1]] || state.direction.split("-")[1];
+    const lang = languagesOf(state.direction)[1];
     find(".texts").replaceChildren(...pairs(texts, value => el("dd", { text: value || "∅", lang })));
   };
 
@@ -196,7 +196,7 @@ const mountLesson = (element, server) => {
     if (text === state.text && way === state.direction) return false;
     Object.assign(state, { text, direction: way });
     find("#lesson-text").value = text;
-    find("#lesson-text").lang = LANGUAGES[way.split("-")[0]] || way.split("-")[0];
+    find("#lesson-text").lang = languagesOf(way)[0] || "";
     return true;
   };
   find(".ask").addEventListener("submit", event => {

@@ -33,7 +33,7 @@ const fromTriangles = (packed, heads, size) => {
 
 class Translation {
   constructor(payload) {
-    Object.assign(this, payload);
+    Object.assign(this, { direction: `${payload.checkpoint.src}-${payload.checkpoint.tgt}` }, payload);
     this.reads = [this.start, ...this.tgt.slice(0, -1)];
     this.maps = {};
     for (const kind of ["encoder", "decoder", "cross"]) {

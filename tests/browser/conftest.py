@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from translator.ui import frontend
+from translator.ui.models import DIRECTIONS, Models
 from translator.ui.serve import Server
-from translator.ui.session import DIRECTIONS, Models
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 PATIENCE = 60_000

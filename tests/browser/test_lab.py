@@ -13,8 +13,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def address(tiny_checkpoint: Path) -> Iterator[str]:
+    from translator.ui.models import Models
     from translator.ui.page import build, launch_settings
-    from translator.ui.session import Models
 
     models = Models({"de-en": tiny_checkpoint}, device="cpu")
     page = build(models)

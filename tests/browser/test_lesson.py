@@ -16,8 +16,8 @@ WAIT = 180_000
 
 @pytest.fixture(scope="module")
 def address(tiny_checkpoint: Path) -> Iterator[str]:
+    from translator.ui.models import Models
     from translator.ui.page import build, launch_settings
-    from translator.ui.session import Models
 
     models = Models({"de-en": tiny_checkpoint}, device="cpu")
     models.gate.deadline = 120.0

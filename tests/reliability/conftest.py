@@ -78,8 +78,8 @@ def free_port() -> int:
 @pytest.fixture(scope="session")
 def live(tiny_checkpoint: Path) -> Iterator[Any]:
     """The served page; `.models` are behind it, `.visitor()` is a new browser."""
+    from translator.ui.models import Models
     from translator.ui.serve import Server
-    from translator.ui.session import Models
 
     models = Models({"de-en": tiny_checkpoint}, device="cpu")
     models.warm().join()

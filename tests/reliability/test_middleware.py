@@ -16,7 +16,7 @@ from translator.errors import InputError
 from translator.ui.limits import Doors
 from translator.ui.middleware import BODY, Guard, Rate, Readers
 
-DOORS = Doors(events={3: 2}, functions=frozenset({(7, "inspect")}), endpoints={"translate": 1})
+DOORS = Doors(events={3: 2}, functions=frozenset({(7, "inspect")}), endpoints={"translate": {"text": True}})
 JOIN = {"data": ["Hallo", 1], "fn_index": 3, "session_hash": "abc"}
 
 

@@ -175,7 +175,7 @@ def test_an_address_that_carries_a_payload_runs_nothing(watch: Watch, live: Any,
 APP = """
 import os, sys
 from translator.ui.serve import serve
-from translator.ui.session import Models
+from translator.ui.models import Models
 serve(Models({"de-en": sys.argv[1]}, device="cpu"), server_name="127.0.0.1", server_port=int(sys.argv[2]))
 """
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from translator.ui.session import Models, translate_stream
+from translator.ui.models import Models
+from translator.ui.session import translate_stream
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=60)
 MIXED = st.lists(

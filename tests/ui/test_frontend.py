@@ -10,7 +10,7 @@ import pytest
 
 from translator.ui import frontend
 from translator.ui.assets import make_examples, stale_examples
-from translator.ui.session import DIRECTIONS
+from translator.ui.models import DIRECTIONS
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 EXPLORER = ("base", "chips", "mosaic", "detail", "arcs", "side", "export", "explorer", "plotview", "compare", "page")

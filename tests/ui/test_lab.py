@@ -11,7 +11,7 @@ import pytest
 
 from translator.ui import frontend
 from translator.ui.lab_tab import server_functions
-from translator.ui.session import Models
+from translator.ui.models import Models
 
 OPTIONS = {
     "target": "I run.", "step": 2, "choice": "", "beam": 3, "penalty": 0.6, "kind": "cross", "layer": 2, "head": 1,

@@ -24,7 +24,7 @@ from translator.ui.lesson.equations import EQUATIONS, STATIONS, markdown
 from translator.ui.lesson.output import smoothing_floor
 from translator.ui.lesson.source import excerpt
 from translator.ui.lesson_tab import server_functions
-from translator.ui.session import Models
+from translator.ui.models import Models
 
 TEXT = "Ich renne in den Park."
 SCRIPT = (frontend.ASSETS / "js" / "lesson.js").read_text(encoding="utf-8")

@@ -8,8 +8,9 @@ import torch
 
 from translator.checkpoints import annotated, nanogpt
 from translator.checkpoints.foreign import Weights
-from translator.checkpoints.marian import is_marian, load_marian
+from translator.checkpoints.marian import load_marian
 from translator.checkpoints.save import save_bundle
+from translator.checkpoints.shelf import is_marian
 from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
 

@@ -8,17 +8,17 @@ from pathlib import Path
 
 from translator.checkpoints import marian
 from translator.checkpoints.bundle import OPTIONAL, REQUIRED
-from translator.checkpoints.manifest import MANIFEST
+from translator.checkpoints.shelf import MANIFEST, PICKLED_WEIGHTS, SAFE_WEIGHTS, is_marian
 from translator.errors import CheckpointError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_WANTED = sorted({*REQUIRED, *OPTIONAL, MANIFEST, *marian.SIDE_FILES, marian.SAFE_WEIGHTS})
+_WANTED = sorted({*REQUIRED, *OPTIONAL, MANIFEST, *marian.SIDE_FILES, SAFE_WEIGHTS})
 
 
-def download(repository: str, revision: str) -> Path:
+def download(repository: str, revision: str, *, pickles: bool = True) -> Path:
     """The folder of a hub checkpoint, named by its commit; a pinned one that the cache holds needs no network.
 
-    Of a Marian checkpoint the pickle is fetched only where there are no safetensors.
+    Of a Marian checkpoint the pickle is fetched only where there are no safetensors, and never without `pickles`.
 
     Raises:
         CheckpointError: the hub cannot be reached, has no such checkpoint, or gave another commit.
@@ -32,8 +32,8 @@ def download(repository: str, revision: str) -> Path:
                 if _whole(cached):
                     return cached
         folder = _fetch(repository, revision, _WANTED)
-        if marian.is_marian(folder) and not (folder / marian.SAFE_WEIGHTS).is_file():
-            folder = _fetch(repository, folder.name, [*_WANTED, marian.PICKLED_WEIGHTS])
+        if pickles and is_marian(folder) and not (folder / SAFE_WEIGHTS).is_file():
+            folder = _fetch(repository, folder.name, [*_WANTED, PICKLED_WEIGHTS])
     except LocalEntryNotFoundError as error:
         raise CheckpointError(
             f"{repository} is not in the cache and the hub cannot be reached; go online once, or give a folder"
@@ -56,5 +56,5 @@ def _fetch(repository: str, revision: str, files: list[str], *, offline: bool = 
 def _whole(folder: Path) -> bool:
     """Whether the cache holds all that loading asks for."""
     native = all((folder / name).is_file() for name in (*REQUIRED, MANIFEST))
-    weights = any((folder / name).is_file() for name in (marian.SAFE_WEIGHTS, marian.PICKLED_WEIGHTS))
+    weights = any((folder / name).is_file() for name in (SAFE_WEIGHTS, PICKLED_WEIGHTS))
     return native or (weights and all((folder / name).is_file() for name in marian.NEEDED))

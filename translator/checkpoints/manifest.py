@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from translator.checkpoints.bundle import OPTIONAL, REQUIRED, WEIGHTS
+from translator.checkpoints.shelf import MANIFEST
 from translator.errors import CheckpointError
 
-MANIFEST = "manifest.json"
 FORMAT_VERSION = 1
 MAX_BYTES = 2**20
 MAX_SIDE_BYTES = 2**26  # of any file but the weights

@@ -16,15 +16,15 @@ from torch import Tensor
 
 from translator.checkpoints.bundle import CARD, CONFIG, Bundle
 from translator.checkpoints.foreign import Weights, assemble, model_config, stacked
-from translator.checkpoints.manifest import MANIFEST, MAX_SIDE_BYTES, inside, read_json, sha256
+from translator.checkpoints.manifest import MAX_SIDE_BYTES, inside, read_json, sha256
+from translator.checkpoints.shelf import PICKLED_WEIGHTS, SAFE_WEIGHTS, SOURCE_SPM, TARGET_SPM, VOCAB
 from translator.config import DecodeConfig, ModelConfig, TextConfig
 from translator.errors import CheckpointError, InputError
 from translator.model.positions import sinusoids
 from translator.text import SentencePieceTokenizer
 from translator.trace import CheckpointId
 
-SAFE_WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
-SOURCE_SPM, TARGET_SPM, VOCAB, TARGET_VOCAB = "source.spm", "target.spm", "vocab.json", "target_vocab.json"
+TARGET_VOCAB = "target_vocab.json"
 GENERATION, TOKENIZER = "generation_config.json", "tokenizer_config.json"
 SIDE_FILES = (CONFIG, SOURCE_SPM, TARGET_SPM, VOCAB, TARGET_VOCAB, GENERATION, TOKENIZER, CARD)
 NEEDED = (CONFIG, SOURCE_SPM, TARGET_SPM, VOCAB)
@@ -39,29 +39,26 @@ NEUTRAL = {
     "num_beam_groups": 1,
     "diversity_penalty": 0.0,
 }
+CONVERT = "convert the checkpoint once: python -m translator convert SOURCE FOLDER"
 _log = logging.getLogger(__name__)
 
 
-def is_marian(folder: Path) -> bool:
-    """Whether a folder is laid out as a Marian checkpoint: it has no manifest of ours, but one of Marian's files."""
-    if (folder / MANIFEST).exists():
-        return False
-    return any((folder / name).is_file() for name in (SOURCE_SPM, TARGET_SPM, VOCAB))
-
-
-def load_marian(folder: Path, *, root: Path, device: torch.device, name: str | None = None) -> Bundle:
+def load_marian(
+    folder: Path, *, root: Path, device: torch.device, name: str | None = None, pickles: bool = True
+) -> Bundle:
     """Load a Marian folder; safetensors are preferred to a pickle, which is read as weights only.
 
     Args:
         root: no file may lie outside it, whatever links say.
         name: overrules the name that the checkpoint gives itself.
+        pickles: whether weights may be a pickle; a public page refuses them.
     Raises:
         CheckpointError: a file is missing or damaged, or the files do not fit each other.
     """
     path = folder / CONFIG
     config = _config(folder, root)
     src, tgt = _tokenizers(folder, root, config, name or "")
-    weights_path = _weights_path(folder, root)
+    weights_path = _weights_path(folder, root, pickles)
     model_settings = _model_config(path, config, _generation(folder, root, config))
     for side, tokenizer, size in (("source", src, model_settings.src_vocab), ("target", tgt, model_settings.tgt_vocab)):
         if len(tokenizer) != size:
@@ -84,10 +81,12 @@ def load_marian(folder: Path, *, root: Path, device: torch.device, name: str | N
     )
 
 
-def _weights_path(folder: Path, root: Path) -> Path:
-    for name in (SAFE_WEIGHTS, PICKLED_WEIGHTS):
+def _weights_path(folder: Path, root: Path, pickles: bool) -> Path:
+    for name in (SAFE_WEIGHTS, PICKLED_WEIGHTS) if pickles else (SAFE_WEIGHTS,):
         if (folder / name).is_file():
             return inside(folder, name, root)
+    if not pickles:
+        raise CheckpointError(f"{folder / SAFE_WEIGHTS} is missing, and no pickle is read here; {CONVERT}")
     raise CheckpointError(f"{folder / SAFE_WEIGHTS} is missing, and so is {PICKLED_WEIGHTS}; fetch the weights")
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from translator.checkpoints.bundle import CARD, OPTIONAL, REQUIRED
 from translator.checkpoints.manifest import MANIFEST, read_json, seal
-from translator.checkpoints.marian import is_marian
+from translator.checkpoints.shelf import is_marian
 from translator.checkpoints.store import load_bundle, whole_folder
 from translator.errors import CheckpointError, InputError, TranslatorError
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,9 @@ import torch
 from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, SRC, TGT, WEIGHTS, Bundle
 from translator.checkpoints.hub import download
 from translator.checkpoints.manifest import MANIFEST, inside, read_json, verify
-from translator.checkpoints.marian import is_marian, load_marian
+from translator.checkpoints.marian import load_marian
 from translator.checkpoints.save import former, vocabulary_mismatch
+from translator.checkpoints.shelf import HUB_ID, NAME, checkpoints_folder, is_marian
 from translator.checkpoints.weights import DTYPES, check_header_size, unpack
 from translator.config import DecodeConfig, ModelConfig, TextConfig, from_dict
 from translator.errors import CheckpointError, InputError
@@ -21,23 +20,16 @@ from translator.text import Tokenizer, load_tokenizer
 from translator.trace import CheckpointId
 
 KEYS = ("format", "name", "languages", "dtype", "model", "text", "decode")
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
-def checkpoints_folder() -> Path:
-    """Where checkpoints are found by name: $TRANSLATOR_CHECKPOINTS, else `checkpoints/` beside the package."""
-    named = os.environ.get("TRANSLATOR_CHECKPOINTS")
-    return Path(named) if named else Path(__file__).resolve().parents[2] / "checkpoints"
-
-
-def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None = None) -> Bundle:
+def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None = None, pickles: bool = True) -> Bundle:
     """Load a checkpoint after verifying every file of it; a Marian folder (OPUS-MT), too, but for the manifest.
 
     Args:
         name: a name in the checkpoints folder ("de-en"), a folder, or a hub id ("owner/name").
         device: "auto" (CUDA where there is one), or what PyTorch calls a device.
         revision: of a hub id only: a branch, a tag or, to pin it, the 40 hex digits of a commit.
+        pickles: whether a Marian checkpoint's weights may be a pickle (read as weights only); a page says no.
     Raises:
         CheckpointError: it is missing, damaged, or its files do not fit each other.
         InputError: the device does not exist, or a revision was given for a folder.
@@ -45,13 +37,13 @@ def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None 
     place = _device(device)
     folder = _local(name)
     if folder is None:
-        if not _HUB_ID.fullmatch(str(name)):
+        if not HUB_ID.fullmatch(str(name)):
             raise CheckpointError(f"there is no checkpoint {str(name)!r}; {_known()}")
-        folder = download(str(name), revision or "main")
-        return _read(folder, root=folder.parents[1], device=place, name=f"{name}@{folder.name[:12]}")
+        folder = download(str(name), revision or "main", pickles=pickles)
+        return _read(folder, root=folder.parents[1], device=place, name=f"{name}@{folder.name[:12]}", pickles=pickles)
     if revision is not None:
         raise InputError(f"revision is {revision!r}, but {folder} is a folder; revisions are for hub ids (owner/name)")
-    return _read(folder, root=folder, device=place)
+    return _read(folder, root=folder, device=place, pickles=pickles)
 
 
 def _device(name: str) -> torch.device:
@@ -67,7 +59,7 @@ def _device(name: str) -> torch.device:
 
 def _local(name: str | Path) -> Path | None:
     """The folder that `name` stands for, or None if it names none."""
-    if isinstance(name, str) and _NAME.fullmatch(name):
+    if isinstance(name, str) and NAME.fullmatch(name):
         folder = whole_folder(checkpoints_folder() / name)
         if folder.is_dir():
             return folder
@@ -87,10 +79,10 @@ def _known() -> str:
     return f"{found}; a folder or a hub id (owner/name) will do as well"
 
 
-def _read(folder: Path, *, root: Path, device: torch.device, name: str | None = None) -> Bundle:
+def _read(folder: Path, *, root: Path, device: torch.device, pickles: bool, name: str | None = None) -> Bundle:
     """Verify and load `folder`; `name` overrules the name it gives itself."""
     if is_marian(folder):
-        return load_marian(folder, root=root, device=device, name=name)
+        return load_marian(folder, root=root, device=device, name=name, pickles=pickles)
     weights = inside(folder, WEIGHTS, root)
     check_header_size(weights)  # before a byte of it is hashed
     digests = verify(folder, root)

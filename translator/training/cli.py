@@ -50,7 +50,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def _train(args: argparse.Namespace) -> None:
-    from translator.checkpoints.store import checkpoints_folder
+    from translator.checkpoints.shelf import checkpoints_folder
     from translator.training.data import find_split, read_pairs
     from translator.training.export import export
     from translator.training.run import choose_device, read_config, train

@@ -32,7 +32,7 @@ def about_tab(models: session.Models) -> None:
 def model_card(models: session.Models, direction: str) -> str:
     """A checkpoint's card without its front matter, or why there is none."""
     try:
-        card = models.get(direction).bundle.card
+        card = models.ask(direction, lambda model: model.bundle.card)
     except TranslatorError as error:
         return label(str(error), None)
     return re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from translator.errors import TranslatorError
 from translator.ui import frontend
+from translator.ui.models import DIRECTIONS
 from translator.ui.payload import trace_payload
-from translator.ui.session import DIRECTIONS, trace_health
+from translator.ui.session import trace_health
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator

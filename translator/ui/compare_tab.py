@@ -9,7 +9,7 @@ import gradio as gr
 from translator.errors import TranslatorError
 from translator.ui import explorer, session
 from translator.ui.payload import trace_payload
-from translator.ui.translate_tab import DIRECTION_NAMES, MODEL_QUEUE
+from translator.ui.translate_tab import MODEL_QUEUE, direction_name
 
 METHODS = [("greedy", "greedy"), ("beam", "beam"), ("sample", "sample")]
 
@@ -48,7 +48,7 @@ def _side(name: str, models: session.Models) -> list[gr.components.Component]:
         )
         with gr.Row():
             direction = gr.Radio(
-                [(DIRECTION_NAMES.get(each, each), each) for each in models.names],
+                [(direction_name(each), each) for each in models.names],
                 value=next(iter(models.names)),
                 label="Direction",
                 show_label=False,
@@ -64,4 +64,5 @@ def _side(name: str, models: session.Models) -> list[gr.components.Component]:
 
 def _payload(models: session.Models, text: Any, direction: Any, method: Any) -> dict[str, Any]:
     trace = session.trace_of(models, text, direction, {"method": method})
-    return trace_payload(trace, session.trace_health(models.get(direction), trace))
+    health = models.ask(direction, lambda model: session.trace_health(model, trace))
+    return {**trace_payload(trace, health), "direction": direction}

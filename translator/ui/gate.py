@@ -63,9 +63,9 @@ class Gate:
         finally:
             job.cancel()
 
-    def run(self, work: Callable[[Stop], M]) -> M:
-        """`work(stop)`, computed in a worker; the errors are those of `stream`."""
-        return next(iter(self.stream(lambda stop: iter((work(stop),)))))
+    def run(self, work: Callable[[Stop], M], *, read: Callable[[], bool] | None = None) -> M:
+        """`work(stop)`, computed in a worker; `read` and the errors are those of `stream`."""
+        return next(iter(self.stream(lambda stop: iter((work(stop),)), read=read)))
 
     def close(self) -> None:
         """Stop everything at its next step, and admit nothing more."""

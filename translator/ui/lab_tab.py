@@ -37,8 +37,8 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
         from translator.ui import lab  # brings torch, which the page must not wait for
 
         text = session.checked_text(_mapping(request).get("text"))
-        model = models.get(request.get("direction", ""))
-        return models.gate.run(lambda stop: work(lab, model, text, stop))
+        direction = request.get("direction", "")
+        return models.gate.run(lambda stop: work(lab, models.get(direction), text, stop))
 
     return [_told(each) for each in (lab_board, lab_switch, lab_ask)]
 

@@ -37,9 +37,11 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
 
         asked = _mapping(request)
         text, options = session.checked_text(asked.get("text")), _mapping(asked.get("options", {}))
-        model = models.get(asked.get("direction", ""))
+        direction = asked.get("direction", "")
         name, view = asked.get("station"), str(asked.get("view", ""))
-        return models.gate.run(lambda stop: sentence.station(model, name, text, options=options, view=view, stop=stop))
+        return models.gate.run(
+            lambda stop: sentence.station(models.get(direction), name, text, options=options, view=view, stop=stop)
+        )
 
     return [_told(course), _told(station)]
 

@@ -62,18 +62,19 @@ class Doors:
     """What of the page may be called from outside, by the shape of the call.
 
     `events`: index of every handler behind the queue → how many inputs it has. `functions`: (component,
-    name) of what a component may ask the server. `endpoints`: names of the public API → number of inputs.
+    name) of what a component may ask the server. `endpoints`: names of the public API → its parameters and whether
+    each has to be given.
     """
 
     events: Mapping[int, int] = field(default_factory=dict)
     functions: frozenset[tuple[int, str]] = frozenset()
-    endpoints: Mapping[str, int] = field(default_factory=dict)
+    endpoints: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
 
     def check(self, call: str, body: bytes) -> bytes:
         """The body of a call in canonical form: known keys, sound UTF-8, no NaN, the right number of inputs.
 
         Args:
-            call: "join", "cancel", "reset", "function" or "endpoint:<name>".
+            call: "join", "cancel", "reset", "function", "endpoint:<name>" or "named:<name>".
         Raises:
             InputError: anything else; its message repeats nothing of the body.
         """
@@ -110,13 +111,23 @@ class Doors:
         return "data", "component_id", "fn_name", "session_hash"
 
     def _endpoint(self, values: dict[str, Any], name: str) -> tuple[str, ...]:
+        _count(values, len(self._parameters(name)))
+        return ("data",)  # and no session: Gradio then makes one of its own, which is read by the event's id
+
+    def _named(self, values: dict[str, Any], name: str) -> tuple[str, ...]:
+        parameters = self._parameters(name)
+        for key in values:
+            if key not in parameters:
+                raise InputError(f"this endpoint takes {', '.join(parameters)}, and nothing else")
+        for key, needed in parameters.items():
+            if needed and key not in values:
+                raise InputError(f"{key} is missing")
+        return tuple(parameters)
+
+    def _parameters(self, name: str) -> Mapping[str, bool]:
         if name not in self.endpoints:
-            raise InputError("there is no such endpoint")
-        _count(values, self.endpoints[name])
-        if values.get("session_hash") is None:
-            return ("data",)
-        _session(values)
-        return "data", "session_hash"
+            raise InputError(f"there is no such endpoint; there are {', '.join(sorted(self.endpoints)) or 'none'}")
+        return self.endpoints[name]
 
 
 _CALLS: dict[str, Callable[[Doors, dict[str, Any], str], tuple[str, ...]]] = {
@@ -125,6 +136,7 @@ _CALLS: dict[str, Callable[[Doors, dict[str, Any], str], tuple[str, ...]]] = {
     "reset": Doors._reset,
     "function": Doors._function,
     "endpoint": Doors._endpoint,
+    "named": Doors._named,
 }
 
 

@@ -44,6 +44,7 @@ _CALLS = (
     (re.compile(r"/gradio_api/reset/?"), "reset"),
     (re.compile(r"/gradio_api/component_server/?"), "function"),
     (re.compile(r"/gradio_api/call/(?P<name>\w+)/?"), "endpoint"),
+    (re.compile(r"/gradio_api/call/v2/(?P<name>\w+)/?"), "named"),
 )
 _STREAM = re.compile(r"/gradio_api/(queue/data|heartbeat/(?P<heart>[\w-]+)|call/(v2/)?\w+/(?P<event>[\w-]+))")
 
@@ -250,7 +251,7 @@ def _call(path: str) -> str:
     for pattern, call in _CALLS:
         found = pattern.fullmatch(path)
         if found:
-            return f"{call}:{found['name']}" if call == "endpoint" else call
+            return f"{call}:{found['name']}" if "name" in pattern.groupindex else call
     raise _Refused(404, "not found")
 
 

@@ -9,6 +9,7 @@ import gradio as gr
 
 from translator.ui import explorer, frontend, session
 from translator.ui.about_tab import about_tab
+from translator.ui.api import api
 from translator.ui.compare_tab import compare_tab
 from translator.ui.lab_tab import lab_tab
 from translator.ui.lesson_tab import TAB as LESSON_TAB
@@ -40,6 +41,7 @@ def build(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> gr.B
                 lesson_tab(models)
             with gr.Tab("About", id="about-tab"):
                 about_tab(models)
+        api(models)
         opened = page.load(
             None, tab.inputs, tab.inputs, js="(...v) => window.AttentionExplorer.opened(...v)", api_visibility="private"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 import numpy as np
@@ -11,6 +11,9 @@ import numpy as np
 from translator.errors import InputError, TranslatorError
 from translator.figures import positions
 from translator.ui import explorer, session
+
+if TYPE_CHECKING:
+    from translator.pipeline import Translator
 
 LAYOUTS = [("interleaved", "interleaved"), ("concatenated", "concatenated")]
 MOST_POSITIONS, MOST_DIMENSIONS, MOST_CURVES = 256, 512, 12
@@ -85,8 +88,11 @@ def _draw(models: session.Models, source: Any, layout: Any, length: Any, depth: 
 
 def own_table(models: session.Models, direction: str) -> np.ndarray:
     """What a checkpoint adds to the embeddings of its source tokens, [positions, d_model]."""
-    table: np.ndarray = models.get(direction).bundle.model.src_positions.detach().cpu().numpy()
-    return table
+
+    def table(model: Translator) -> np.ndarray:
+        return np.asarray(model.bundle.model.src_positions.detach().cpu())
+
+    return models.ask(direction, table)
 
 
 def _whole(name: str, value: Any, most: int) -> int:

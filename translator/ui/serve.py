@@ -15,11 +15,12 @@ from typing import Any
 
 import gradio as gr
 from gradio import queueing, routes
+from gradio.utils import get_function_params
 
 from translator.ui.limits import Doors
 from translator.ui.middleware import Guard, Readers
+from translator.ui.models import Models
 from translator.ui.page import build, launch_settings
-from translator.ui.session import Models
 
 log = logging.getLogger(__name__)
 QUEUE = 32
@@ -94,7 +95,9 @@ def doors(page: gr.Blocks) -> Doors:
         events={i: len(fn.inputs) for i, fn in events.items()},
         functions=functions,
         endpoints={
-            str(fn.api_name): len(fn.inputs) for fn in events.values() if fn.api_name and fn.api_visibility == "public"
+            str(fn.api_name): {name: not has_default for name, has_default, *_ in get_function_params(fn.fn)}
+            for fn in events.values()
+            if fn.fn is not None and fn.api_name and fn.api_visibility == "public"
         },
     )
 

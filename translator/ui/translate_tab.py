@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -29,9 +30,15 @@ class TranslateTab:
     inputs: list[gr.components.Component]
 
 
+def direction_name(name: str) -> str:
+    """What a direction, or any other checkpoint, is called on the page."""
+    pair = re.fullmatch("([a-z]{2,3})-([a-z]{2,3})", name)
+    return DIRECTION_NAMES.get(name, " → ".join(pair.groups()) if pair else name)
+
+
 def direction_radio(directions: tuple[str, ...]) -> gr.Radio:
-    """The direction as segments; it stands in the page's header."""
-    choices = [(DIRECTION_NAMES.get(name, name.replace("-", " → ")), name) for name in directions]
+    """The checkpoints to choose from as segments; it stands in the page's header."""
+    choices = [(direction_name(name), name) for name in directions]
     return gr.Radio(
         choices, value=directions[0], elem_id="direction", label="Direction", show_label=False, container=False
     )
@@ -139,12 +146,13 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
         return session.trace_of(models, *asked, id_=request.get("id"))
 
     def inspect(request: dict) -> dict:
-        model = models.get(request.get("direction", ""))
-        return session.health(model, session.checked_text(request.get("text")))
+        text = session.checked_text(request.get("text"))
+        return models.ask(request.get("direction", ""), lambda model: session.health(model, text))
 
     def exact(request: dict) -> dict:
-        found = trace(request)
-        return trace_payload(found, session.trace_health(models.get(request["direction"]), found), "f32")
+        found, direction = trace(request), request["direction"]
+        health = models.ask(direction, lambda model: session.trace_health(model, found))
+        return {**trace_payload(found, health, "f32"), "direction": direction}
 
     def npz(request: dict) -> dict:
         with tempfile.TemporaryDirectory() as folder:

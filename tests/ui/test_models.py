@@ -1,0 +1,73 @@
+"""The checkpoints behind the page: loaded when asked for, let go by their last use, safetensors only."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import weakref
+from pathlib import Path
+
+import pytest
+
+from translator.errors import CheckpointError, InputError
+from translator.ui.models import Models
+from translator.ui.session import translate_stream
+
+
+@pytest.fixture
+def weight(tiny_checkpoint: Path) -> int:
+    """Bytes of the tiny checkpoint's weights."""
+    models = Models({"one": tiny_checkpoint}, device="cpu")
+    models.get("one")
+    return models.held["one"]
+
+
+def test_the_least_recently_used_is_let_go(tiny_checkpoint: Path, weight: int) -> None:
+    models = Models(dict.fromkeys("abc", tiny_checkpoint), device="cpu", memory=2 * weight + 1)
+    first = models.get("a")
+    models.get("b")
+    assert models.get("a") is first
+    models.get("c")
+    assert list(models.held) == ["a", "c"]
+    assert models.get("a") is first
+    assert models.get("b").translate("wir").translation == first.translate("wir").translation
+    assert list(models.held) == ["a", "b"] and sum(models.held.values()) <= models.memory
+
+
+def test_one_is_held_however_large(tiny_checkpoint: Path) -> None:
+    models = Models(dict.fromkeys("ab", tiny_checkpoint), device="cpu", memory=1)
+    models.get("a")
+    models.get("b")
+    assert list(models.held) == ["b"]
+
+
+def test_who_translates_keeps_his_model_and_then_it_is_freed(tiny_checkpoint: Path) -> None:
+    models = Models(dict.fromkeys("ab", tiny_checkpoint), device="cpu", memory=1)
+    running = translate_stream(models, "wir rennen in den park", "a", {})
+    assert next(running)["kind"] in ("step", "trace")
+    gone = weakref.ref(models.get("a").bundle.model)
+    models.get("b")
+    assert list(models.held) == ["b"]
+    assert list(running)[-1]["kind"] == "trace"
+    gc.collect()
+    assert gone() is None
+
+
+def test_warming_stops_at_half_of_the_memory(tiny_checkpoint: Path, weight: int) -> None:
+    models = Models(dict.fromkeys("abcdef", tiny_checkpoint), device="cpu", memory=4 * weight)
+    models.warm().join()
+    assert list(models.held) == ["a", "b", "c"]
+
+
+def test_no_pickle_is_loaded_whatever_the_folder_says(tiny_marian: Path, tmp_path: Path) -> None:
+    pickled = Path(shutil.copytree(tiny_marian, tmp_path / "pickled"))
+    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    models = Models({"safe": tiny_marian, "pickled": pickled}, device="cpu")
+    assert models.get("safe").name == "opus-mt-de-en"
+    with pytest.raises(CheckpointError, match="no pickle is read here; convert the checkpoint once"):
+        models.get("pickled")
+
+
+def test_an_unknown_name_is_refused_by_those_that_there_are(tiny_checkpoint: Path) -> None:
+    with pytest.raises(InputError, match="there is no direction 'fr-en'; there are a"):
+        Models({"a": tiny_checkpoint}, device="cpu").get("fr-en")

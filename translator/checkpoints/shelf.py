@@ -1,0 +1,100 @@
+"""Which checkpoints there are to choose from, told by names of files alone: nothing is read, no PyTorch needed."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from translator.errors import CheckpointError
+
+MANIFEST = "manifest.json"
+SAFE_WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
+SOURCE_SPM, TARGET_SPM, VOCAB = "source.spm", "target.spm", "vocab.json"
+NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_PINNED = re.compile(rf"({HUB_ID.pattern})(@[\w./-]+)?")
+_log = logging.getLogger(__name__)
+
+
+def checkpoints_folder() -> Path:
+    """Where checkpoints are found by name: $TRANSLATOR_CHECKPOINTS, else `checkpoints/` beside the package."""
+    named = os.environ.get("TRANSLATOR_CHECKPOINTS")
+    return Path(named) if named else Path(__file__).resolve().parents[2] / "checkpoints"
+
+
+def is_marian(folder: Path) -> bool:
+    """Whether a folder is laid out as a Marian checkpoint: it has no manifest of ours, but one of Marian's files."""
+    if (folder / MANIFEST).exists():
+        return False
+    return any((folder / name).is_file() for name in (SOURCE_SPM, TARGET_SPM, VOCAB))
+
+
+def refusal(folder: Path) -> str | None:
+    """Why a page does not offer `folder`, or None if it does: our own format, or Marian's with safetensors.
+
+    Nothing is verified yet; that is done when it is loaded.
+    """
+    if (folder / MANIFEST).is_file():
+        return None
+    convert = f"convert it first: python -m translator convert {folder} FOLDER"
+    if is_marian(folder):
+        return None if (folder / SAFE_WEIGHTS).is_file() else f"{folder} has no {SAFE_WEIGHTS}; {convert}"
+    if not folder.is_dir():
+        return f"{folder} is no folder"
+    return f"{folder} is no checkpoint: it has neither {MANIFEST} nor {SOURCE_SPM}; if it is another's, {convert}"
+
+
+def offered(named: Sequence[str] = (), shipped: Sequence[str] = ()) -> dict[str, str | Path]:
+    """What a page offers, by the name that it shows: `named` first, then `shipped`, then the checkpoints folder's rest.
+
+    Args:
+        named: folders, names in the checkpoints folder, or hub ids (owner/name, owner/name@revision).
+        shipped: names that are offered whether they are there or not.
+    Returns:
+        for each what `load` takes; a hub id still has its revision.
+    Raises:
+        CheckpointError: something named is no checkpoint that a page may load.
+    """
+    place = checkpoints_folder()
+    found: dict[str, str | Path] = {}
+    for name in named:
+        where = _where(name, place)
+        found.setdefault(_fresh(name if isinstance(where, str) else where.name, where, found), where)
+    for name in shipped:
+        found.setdefault(name, name)
+    for folder in sorted(place.iterdir()) if place.is_dir() else ():
+        known = folder.name in shipped or folder in found.values()
+        if known or folder.name.startswith(".") or not folder.is_dir():
+            continue
+        reason = refusal(folder)
+        if reason is None:
+            found[_fresh(folder.name, folder, found)] = folder
+        else:
+            _log.warning("%s", reason)
+    return found
+
+
+def _where(name: str, place: Path) -> str | Path:
+    """The folder or the hub id that `name` stands for, as `load` finds it."""
+    folders = [place / name] if NAME.fullmatch(name) else []
+    folder = next((each for each in (*folders, Path(name).expanduser()) if name and each.is_dir()), None)
+    if folder is not None:
+        reason = refusal(folder)
+        if reason is not None:
+            raise CheckpointError(reason)
+        return folder if folder.parent == place else folder.resolve()
+    if _PINNED.fullmatch(name):
+        return name
+    raise CheckpointError(f"there is no checkpoint {name!r}; name a folder, or a hub id (owner/name@revision)")
+
+
+def _fresh(name: str, where: str | Path, taken: dict[str, str | Path]) -> str:
+    """`name` as it can stand in an address, with a number if it is taken by something else."""
+    clean = re.sub(r"[^\w.@/-]+", "-", name)
+    fresh, number = clean, 2
+    while taken.get(fresh, where) != where:
+        fresh, number = f"{clean}-{number}", number + 1
+    return fresh

@@ -1,0 +1,94 @@
+"""Two named endpoints for programs, through the same gate, limits and errors as the page: /translate and /trace."""
+
+# No `from __future__ import annotations`: Gradio makes the endpoints' schemas of the real types.
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gradio as gr
+import numpy as np
+
+from translator.errors import TranslatorError
+from translator.trace import Token, Trace
+from translator.ui import session
+from translator.ui.gate import WORKERS
+from translator.ui.models import Models
+from translator.ui.translate_tab import MODEL_QUEUE
+
+
+def api(models: Models) -> None:
+    """Add the endpoints to the present `gr.Blocks`."""
+    first = next(iter(models.names))
+
+    def asked(request: gr.Request, text: str, direction: str, settings: Mapping[str, Any] | None) -> Trace:
+        try:
+            return session.trace_of(models, text, direction, settings or {}, session=request.session_hash)
+        except TranslatorError as error:
+            raise gr.Error(str(error), print_exception=False) from error  # plain text: no page of ours shows it
+
+    def translate(
+        request: gr.Request, text: str, direction: str = first, settings: dict[str, Any] | None = None
+    ) -> str:
+        return asked(request, text, direction, settings).translation
+
+    def trace(
+        request: gr.Request, text: str, direction: str = first, settings: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        return described(asked(request, text, direction, settings))
+
+    shared: dict[str, Any] = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": WORKERS}
+    wanted = (
+        f"text: one sentence. direction: one of {', '.join(models.names)}. settings: names with values, such as "
+        'method ("greedy", "beam" or "sample"), beam, length_penalty, temperature, top_k, top_p, seed, max_length; '
+        "what is left out is the checkpoint's own."
+    )
+    gr.api(translate, api_name="translate", api_description=f"Translate one sentence. {wanted}", **shared)
+    gr.api(
+        trace,
+        api_name="trace",
+        api_description=f"Translate one sentence and return every step and every attention map. {wanted}",
+        **shared,
+    )
+
+
+def described(trace: Trace) -> dict[str, Any]:
+    """A trace as JSON: tokens, steps, and the three kinds of maps.
+
+    `encoder` [L, H, S, S], `decoder` [L, H, T, T] and `cross` [L, H, T, S] have their `shape` and their
+    probabilities as base64 of little-endian 32-bit floats, the last axis fastest. Row t of the last two reads the
+    token before tgt[t] and predicts tgt[t]. Log-probabilities and entropies are in nats; spans are characters of
+    `source` and of `translation`.
+    """
+    return {
+        "source": trace.source,
+        "normalised": trace.normalised,
+        "translation": trace.translation,
+        "truncated": trace.truncated,
+        "checkpoint": vars(trace.checkpoint),
+        "settings": vars(trace.settings),
+        "src": _tokens(trace.src),
+        "start": _token(trace.start),
+        "tgt": _tokens(trace.tgt),
+        "steps": [
+            {
+                "log_prob": step.log_prob,
+                "entropy": step.entropy,
+                "candidates": [{**_token(each.token), "log_prob": each.log_prob} for each in step.candidates],
+            }
+            for step in trace.steps
+        ],
+        **{kind: _packed(trace.weights(kind)) for kind in ("encoder", "decoder", "cross")},
+    }
+
+
+def _token(token: Token) -> dict[str, Any]:
+    return {"text": token.surface, "id": token.id, "span": token.span, "special": token.special}
+
+
+def _tokens(tokens: Sequence[Token]) -> list[dict[str, Any]]:
+    return [_token(token) for token in tokens]
+
+
+def _packed(weights: np.ndarray) -> dict[str, Any]:
+    data = np.ascontiguousarray(weights, dtype="<f4").tobytes()
+    return {"shape": list(weights.shape), "float32": base64.b64encode(data).decode("ascii")}

@@ -1,0 +1,144 @@
+"""The checkpoints behind the page: offered by name, loaded when asked for, let go when too many are held."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from translator.checkpoints.shelf import offered
+from translator.errors import CheckpointError, InputError, TranslatorError
+from translator.ui.gate import Gate
+from translator.ui.middleware import Readers
+from translator.ui.store import TraceStore
+
+if TYPE_CHECKING:
+    from translator.pipeline import Translator
+
+log = logging.getLogger(__name__)
+R = TypeVar("R")
+DIRECTIONS = ("en-zh", "de-en")
+"""What the page offers even where the checkpoint is missing, and then says so."""
+MEMORY = 2 * 2**30
+"""Bytes of weights that are held; whoever still translates with a model that was let go keeps it until he is done."""
+
+
+class Models:
+    """Checkpoints by the names that the page shows; each is loaded once, and again after it was let go.
+
+    `gate` lets few requests run them at once; `store` keeps recent traces for exports; `readers` knows which
+    sessions listen.
+    """
+
+    def __init__(
+        self, names: Mapping[str, str | Path] | None = None, *, device: str = "auto", memory: int = MEMORY
+    ) -> None:
+        """Offer `names` (shown name → what `load` takes, a hub id with its "@revision"), or all that are there.
+
+        Args:
+            memory: bytes of weights to hold at most; one model is held however large it is.
+        """
+        self.gate, self.store, self.readers = Gate(), TraceStore(), Readers()
+        self.names = dict(names or offered(shipped=DIRECTIONS))
+        self.device, self.memory = device, memory
+        self._loaded: OrderedDict[str, Translator] = OrderedDict()  # the least recently used first
+        self._failed: dict[str, TranslatorError] = {}
+        self._lock = threading.Lock()
+        self._locks = {name: threading.Lock() for name in self.names}
+
+    @property
+    def held(self) -> dict[str, int]:
+        """Bytes of the weights that are held now, by name, the least recently used first."""
+        with self._lock:
+            return {name: _weight_bytes(model) for name, model in self._loaded.items()}
+
+    def warm(self) -> threading.Thread:
+        """Start loading behind the page's back, so that the port answers at once; up to half of the memory."""
+
+        def load() -> None:
+            for name in self.names:
+                if sum(self.held.values()) <= self.memory / 2:
+                    self._load(name)
+
+        thread = threading.Thread(target=load, daemon=True)
+        thread.start()
+        return thread
+
+    def get(self, name: str) -> Translator:
+        """The model that the page calls `name`; waits while it loads, so it is asked for in a worker (or see `ask`).
+
+        Raises:
+            InputError: there is no such name.
+            CheckpointError: its checkpoint cannot be used.
+        """
+        if not isinstance(name, str) or name not in self.names:
+            raise InputError(f"there is no direction {str(name)[:20]!r}; there are {', '.join(self.names)}")
+        found = self._load(name)
+        if isinstance(found, TranslatorError):
+            raise CheckpointError(f"{name} is not available here: {found}") from found
+        return found
+
+    def state(self, name: object) -> str:
+        """What becomes of it, at once: "ready", "loading", "" if nobody has asked for it yet, or why it is refused."""
+        if name not in self.names:
+            return f"there is no direction {str(name)[:20]!r}; there are {', '.join(self.names)}"
+        key = str(name)
+        if key in self._failed:
+            return f"{key} is not available here: {self._failed[key]}"
+        return "ready" if key in self._loaded else "loading" if self._locks[key].locked() else ""
+
+    def ask(self, name: str, work: Callable[[Translator], R]) -> R:
+        """`work(model)`, which must be quick: at once where the model is held, else in a worker, which loads it.
+
+        So never more are loaded at once than there are workers. The errors are those of `get` and of `Gate.run`.
+        """
+        with self._lock:
+            model = self._loaded.get(name) if isinstance(name, str) else None
+            if model is not None:
+                self._loaded.move_to_end(name)
+        return work(model) if model is not None else self.gate.run(lambda stop: work(self.get(name)))
+
+    def _load(self, name: str) -> Translator | TranslatorError:
+        with self._locks[name]:
+            if name in self._failed:
+                return self._failed[name]
+            with self._lock:
+                if name in self._loaded:
+                    self._loaded.move_to_end(name)
+                    return self._loaded[name]
+            from translator.pipeline import load  # torch takes seconds to import; the page must not wait for it
+
+            what, revision = _pinned(self.names[name])
+            try:
+                model = load(what, device=self.device, revision=revision, pickles=False)
+            except TranslatorError as error:
+                log.warning("%s is not available: %s", name, error)
+                self._failed[name] = error
+                return error
+            self._keep(name, model)
+            return model
+
+    def _keep(self, name: str, model: Translator) -> None:
+        """Hold `model`, and let the least recently used go that there is no more room for."""
+        with self._lock:
+            self._loaded[name] = model
+            held = sum(map(_weight_bytes, self._loaded.values()))
+            while held > self.memory and len(self._loaded) > 1:
+                gone, oldest = self._loaded.popitem(last=False)
+                held -= _weight_bytes(oldest)
+                log.info("let %s go to make room for %s", gone, name)
+
+
+def _pinned(what: str | Path) -> tuple[str | Path, str | None]:
+    """A hub id apart from its revision."""
+    if isinstance(what, Path) or "@" not in what:
+        return what, None
+    repository, _, revision = what.partition("@")
+    return repository, revision
+
+
+def _weight_bytes(model: Translator) -> int:
+    return sum(each.numel() * each.element_size() for each in model.bundle.model.state_dict().values())
