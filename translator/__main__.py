@@ -86,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--host", help="address to listen on (default: 127.0.0.1, or $GRADIO_SERVER_NAME)")
     command.add_argument("--port", type=int, help="port to listen on (default: 7860, or $GRADIO_SERVER_PORT)")
+    command.add_argument("--mcp", action="store_true", help="offer the endpoints as tools (needs the package mcp)")
     command.set_defaults(run=_serve)
 
     training.add_commands(commands)
@@ -223,6 +224,8 @@ def _serve(args: argparse.Namespace) -> None:
     for name, value in (("GRADIO_SERVER_NAME", args.host), ("GRADIO_SERVER_PORT", args.port)):
         if value is not None:
             os.environ[name] = str(value)
+    if args.mcp:
+        os.environ["TRANSLATOR_MCP"] = "1"
     sys.argv = [str(app), *args.checkpoints]
     runpy.run_path(str(app), run_name="__main__")
 

@@ -2,7 +2,7 @@
 
 # No `from __future__ import annotations`: Gradio makes the endpoints' schemas of the real types.
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
@@ -15,24 +15,25 @@ from translator.ui.gate import WORKERS
 from translator.ui.models import Models
 from translator.ui.translate_tab import MODEL_QUEUE
 
+NONE: dict[str, Any] = {}
+
 
 def api(models: Models) -> None:
     """Add the endpoints to the present `gr.Blocks`."""
     first = next(iter(models.names))
 
-    def asked(request: gr.Request, text: str, direction: str, settings: Mapping[str, Any] | None) -> Trace:
+    def asked(request: gr.Request, text: str, direction: str, settings: object) -> Trace:
         try:
-            return session.trace_of(models, text, direction, settings or {}, session=request.session_hash)
+            given: Any = NONE if settings is None else settings
+            return session.trace_of(models, text, direction, given, session=request.session_hash)
         except TranslatorError as error:
             raise gr.Error(str(error), print_exception=False) from error  # plain text: no page of ours shows it
 
-    def translate(
-        request: gr.Request, text: str, direction: str = first, settings: dict[str, Any] | None = None
-    ) -> str:
+    def translate(request: gr.Request, text: str, direction: str = first, settings: dict[str, Any] = NONE) -> str:
         return asked(request, text, direction, settings).translation
 
     def trace(
-        request: gr.Request, text: str, direction: str = first, settings: dict[str, Any] | None = None
+        request: gr.Request, text: str, direction: str = first, settings: dict[str, Any] = NONE
     ) -> dict[str, Any]:
         return described(asked(request, text, direction, settings))
 

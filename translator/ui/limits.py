@@ -62,19 +62,20 @@ class Doors:
     """What of the page may be called from outside, by the shape of the call.
 
     `events`: index of every handler behind the queue → how many inputs it has. `functions`: (component,
-    name) of what a component may ask the server. `endpoints`: names of the public API → its parameters and whether
-    each has to be given.
+    name) of what a component may ask the server. `rpc`: whether the Model Context Protocol is spoken. `endpoints`:
+    names of the public API → its parameters and whether each has to be given.
     """
 
     events: Mapping[int, int] = field(default_factory=dict)
     functions: frozenset[tuple[int, str]] = frozenset()
+    rpc: bool = False
     endpoints: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
 
     def check(self, call: str, body: bytes) -> bytes:
         """The body of a call in canonical form: known keys, sound UTF-8, no NaN, the right number of inputs.
 
         Args:
-            call: "join", "cancel", "reset", "function", "endpoint:<name>" or "named:<name>".
+            call: "join", "cancel", "reset", "function", "rpc", "endpoint:<name>" or "named:<name>".
         Raises:
             InputError: anything else; its message repeats nothing of the body.
         """
@@ -110,6 +111,11 @@ class Doors:
             raise InputError("there is no such function; reload the page")
         return "data", "component_id", "fn_name", "session_hash"
 
+    def _rpc(self, values: dict[str, Any], _: str) -> tuple[str, ...]:
+        if values.get("jsonrpc") != "2.0":
+            raise InputError("the body is no JSON-RPC 2.0 message")
+        return "jsonrpc", "id", "method", "params", "result", "error"
+
     def _endpoint(self, values: dict[str, Any], name: str) -> tuple[str, ...]:
         _count(values, len(self._parameters(name)))
         return ("data",)  # and no session: Gradio then makes one of its own, which is read by the event's id
@@ -135,6 +141,7 @@ _CALLS: dict[str, Callable[[Doors, dict[str, Any], str], tuple[str, ...]]] = {
     "cancel": Doors._cancel,
     "reset": Doors._reset,
     "function": Doors._function,
+    "rpc": Doors._rpc,
     "endpoint": Doors._endpoint,
     "named": Doors._named,
 }

@@ -43,6 +43,7 @@ _CALLS = (
     (re.compile(r"/gradio_api/cancel"), "cancel"),
     (re.compile(r"/gradio_api/reset/?"), "reset"),
     (re.compile(r"/gradio_api/component_server/?"), "function"),
+    (re.compile(r"/gradio_api/mcp/?"), "rpc"),
     (re.compile(r"/gradio_api/call/(?P<name>\w+)/?"), "endpoint"),
     (re.compile(r"/gradio_api/call/v2/(?P<name>\w+)/?"), "named"),
 )
@@ -159,6 +160,8 @@ class Guard:
             await self._read(scope, receive, answer)
         elif method == "POST":
             call = _call(path)
+            if call == "rpc" and not self.doors.rpc:
+                raise _Refused(404, "not found")
             if not self.rate.allow((scope.get("client") or ("", 0))[0]):
                 raise _Refused(429, "too many requests from this address; try again in a few seconds")
             body = await self._body(scope, receive, call)

@@ -9,6 +9,8 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +19,7 @@ import gradio as gr
 from gradio import queueing, routes
 from gradio.utils import get_function_params
 
+from translator.errors import InputError
 from translator.ui.limits import Doors
 from translator.ui.middleware import Guard, Readers
 from translator.ui.models import Models
@@ -29,7 +32,13 @@ QUEUE = 32
 class Server:
     """A page that is being served; `close` ends it within seconds, whoever still listens."""
 
-    def __init__(self, models: Models, **address: Any) -> None:
+    def __init__(self, models: Models, *, mcp: bool = False, **address: Any) -> None:
+        """Serve `models`; with `mcp` the endpoints are tools of the Model Context Protocol too, at /gradio_api/mcp/.
+
+        Raises:
+            InputError: `mcp` needs a package that is not there.
+        """
+        _check_mcp(mcp)
         _keep_no_statistics()
         self.page = build(models)
         self.page.queue(max_size=QUEUE, api_open=False)
@@ -40,9 +49,10 @@ class Server:
             **launch_settings(models),
             **address,
             app_kwargs={
-                "lifespan": _guarded(doors(self.page), models.readers),
+                "lifespan": _guarded(replace(doors(self.page), rpc=mcp), models.readers),
                 **dict.fromkeys(("docs_url", "redoc_url", "openapi_url")),  # FastAPI's own
             },
+            mcp_server=mcp,  # said either way: Gradio would ask an environment variable of its own
             prevent_thread_lock=True,
             quiet=True,
         )
@@ -64,16 +74,17 @@ class Server:
         self.page.close(verbose=False)
 
 
-def serve(models: Models, **address: Any) -> None:
+def serve(models: Models, *, mcp: bool = False, **address: Any) -> None:
     """Serve the page until SIGTERM or Ctrl-C, then end the process; the models load once the page is up.
 
     Args:
+        mcp: as in `Server`.
         address: `server_name` and `server_port`, as `gr.Blocks.launch` takes them.
     """
     done = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: done.set())
-    server = Server(models, **address)
+    server = Server(models, mcp=mcp, **address)
     models.warm()  # only now: to import torch at the same time would keep the page waiting
     print(f"The page is at {server.url}", flush=True)
     done.wait()
@@ -100,6 +111,11 @@ def doors(page: gr.Blocks) -> Doors:
             if fn.fn is not None and fn.api_name and fn.api_visibility == "public"
         },
     )
+
+
+def _check_mcp(wanted: bool) -> None:
+    if wanted and find_spec("mcp") is None:
+        raise InputError("the Model Context Protocol needs one package more: pip install 'mcp>=1.21,<2'")
 
 
 def _guarded(known: Doors, readers: Readers) -> Any:
