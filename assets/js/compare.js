@@ -12,14 +12,19 @@ const headDistance = (a, b, kind, layer, head, slicing) => {
 class Comparison {
   constructor(element) {
     this.root = element.querySelector(".cx");
-    this.state = { kind: "cross", layer: 0, head: 0, unit: "sub" };
+    this.state = { kind: "cross", layer: 0, head: 0, unit: "sub", step: 0 };
     for (const name of ["kind", "unit"]) this.root.querySelectorAll(`button[data-${name}]`).forEach(button => button.addEventListener("click", () => this.set({ [name]: button.dataset[name] })));
     for (const name of ["layer", "head"]) this.find(`select.${name}`).addEventListener("change", event => this.set({ [name]: +event.target.value }));
     for (const side of ["a", "b"]) {
       const box = this.find(`[data-side=${side}] .map`);
       box.addEventListener("mousemove", event => this.point(side, event));
       box.addEventListener("mouseleave", () => this.point(null));
+      box.addEventListener("click", event => { const cell = this.cell(side, event); if (cell) this.go(cell.row.ids[0]); });
     }
+    const slider = this.find("#compare-step");
+    slider.addEventListener("input", () => this.go(slider.value - 1));
+    this.root.querySelectorAll("[data-move]").forEach(button => button.addEventListener("click", () => this.go(this.state.step + +button.dataset.move)));
+    this.root.querySelectorAll("[data-export]").forEach(button => button.addEventListener("click", () => this.save(button.dataset.export)));
     const again = () => this.draw();
     for (const event of ["explorer-theme", "explorer-plotly"]) addEventListener(event, again);
     addEventListener("explorer-language", () => { this.speak(); this.draw(); });
@@ -35,7 +40,7 @@ class Comparison {
   show(a, b) {
     this.a = new Translation(a);
     this.b = new Translation(b);
-    Object.assign(this.state, bestHead(this.a));
+    Object.assign(this.state, bestHead(this.a), { step: Math.min(3, this.a.tgt.length - 1) });
     this.find(".both").hidden = false;
     whenPlotly(() => this.draw());
   }
@@ -59,6 +64,53 @@ class Comparison {
     paintBar(this.find(".controls canvas"), at => table[Math.round(256 * at)]);
     for (const side of ["a", "b"]) this.side(side);
     this.difference(slicing, layers, heads);
+    this.go(this.state.step);
+  }
+
+  /** The same step (of the encoder: the same query) on both sides; the shorter side stays at its last. */
+  go(step) {
+    const { kind } = this.state, last = side => this[side].maps[kind].rows - 1, total = Math.max(last("a"), last("b")) + 1, slider = this.find("#compare-step");
+    this.state.step = clamp(step, 0, total - 1);
+    slider.max = total;
+    slider.value = this.state.step + 1;
+    slider.style.setProperty("--fill", (total > 1 ? (100 * this.state.step) / (total - 1) : 100) + "%");
+    this.find(".where").textContent = slider.ariaValueText = t(kind === "encoder" ? "Query {n} of {total}" : "Step {n} of {total}", { n: this.state.step + 1, total });
+    const rows = {};
+    for (const side of ["a", "b"]) {
+      const picture = this.pictures[side], at = Math.min(this.state.step, last(side)), row = (rows[side] = picture.rows.findIndex(group => group.ids.includes(at)));
+      const best = strongest(picture, row, 1)[0], group = picture.rows[row], values = { key: best ? best.text : "", weight: best ? two(best.weight) : "" };
+      this.find(`[data-side=${side}] .now`).replaceChildren(...(kind === "encoder" ? tParts("{reads} looks at {key} {weight}", { ...values, reads: group.text })
+        : [...tParts("reads {reads}, predicts {predicts}, looks at {key} {weight}", { ...values, reads: this[side].reads[at].s, predicts: this[side].tgt[at].s }), ` · p = ${two(Math.exp(this[side].steps[at].lp))}`]));
+      this.frame(this.find(`[data-side=${side}] .map`), row);
+    }
+    if (!this.find(".map.difference").hidden) this.frame(this.find(".map.difference"), rows.a);
+  }
+  /** An orange frame round a row: you are here. */
+  frame(box, row) {
+    const layout = box.firstChild && box.firstChild._fullLayout;
+    if (!layout || row < 0) return;
+    if (!box.lastChild.matches(".row-frame")) box.append(el("div", { class: "row-frame", "aria-hidden": "true" }));
+    const { xaxis, yaxis } = layout, top = yaxis._offset + yaxis.l2p(row - .5), bottom = yaxis._offset + yaxis.l2p(row + .5);
+    Object.assign(box.lastChild.style, { left: xaxis._offset - 2 + "px", width: xaxis._length + 4 + "px", top: top - 2 + "px", height: bottom - top + 4 + "px" });
+  }
+
+  /** A, B and their difference as one picture, on the light scale. */
+  async save(format) {
+    const parts = [["a", "house"], ["b", "house"], ...(this.joined ? [["joined", "difference"]] : [])], inner = [];
+    let left = 0, tallest = 0;
+    for (const [name, palette] of parts) {
+      const { figure, view } = this.figure(name === "joined" ? this.joined : this.pictures[name], palette, 640, "light");
+      const address = await Plotly.toImage({ data: figure.data, layout: figure.layout, config: PLOT_CONFIG }, { format: "svg", width: view.width, height: view.height });
+      const node = new DOMParser().parseFromString(decodeURIComponent(address.slice(address.indexOf(",") + 1)), "image/svg+xml").documentElement;
+      node.setAttribute("x", left);
+      node.setAttribute("y", 40);
+      inner.push([node, left, name === "joined" ? t("Difference, B − A") : `${name.toUpperCase()}: ${cut(this[name].translation, 48)}`]);
+      left += view.width + 32;
+      tallest = Math.max(tallest, view.height);
+    }
+    const page = paper(left, tallest + 56), { kind, layer, head } = this.state;
+    for (const [node, x, title] of inner) { page.write(title, x + 12, 26, { "font-size": 15, "font-weight": 600 }); page.root.append(document.importNode(node, true)); }
+    saveAs(`compare-${kind}-L${layer + 1}H${head + 1}.${format}`, await drawing(page.text(), format));
   }
 
   side(side) {
@@ -66,21 +118,25 @@ class Comparison {
     box.querySelector(".said").lang = LANGUAGES[trace.checkpoint.tgt] || "";
     box.querySelector(".said").replaceChildren(side.toUpperCase() + ": ", ...marked(trace, texts));
     const score = trace.steps.reduce((sum, step) => sum + step.lp, 0);
-    box.querySelector(".facts").textContent = `${trace.checkpoint.name} · ${settingsText(trace.settings)} · log p ${score.toFixed(2)} · ${t("{n} tokens", { n: trace.tgt.length })}`;
+    box.querySelector(".facts").textContent = `${trace.checkpoint.name} · ${settingsText(trace.settings)} · log p ${score.toFixed(2).replace("-", "−")} · ${t("{n} tokens", { n: trace.tgt.length })}`;
     this.map(box.querySelector(".map"), this.pictures[side], "house");
   }
 
   /** A heat map like the explorer's; `palette` "difference" runs from -1 to 1. */
   map(box, picture, palette) {
-    const { kind } = this.state, small = phone(), width = Math.floor(box.clientWidth) - 2;
+    const { figure } = this.figure(picture, palette, Math.floor(box.clientWidth) - 2);
+    if (!box.firstChild) box.append(el("div"));
+    Plotly.react(box.firstChild, figure.data, figure.layout, PLOT_CONFIG);
+  }
+  figure(picture, palette, width, theme) {
+    const { kind } = this.state, small = phone();
     const size = measureMap(width, 420, picture.rows.length, picture.columns.length, { labels: small ? 72 : kind === "encoder" ? 96 : 160, top: 84, small });
     size.columns = picture.columns.length;
     size.rows = picture.rows.length;
-    const view = { size, scale: "linear", palette, labels: small ? "predicts" : "both", small, touch: true, range: { x: [-.5, size.columns - .5], y: [size.rows - .5, -.5] }, width: Math.ceil(size.labels + size.cellWidth * size.columns + size.right), height: Math.ceil(size.top + size.cellHeight * size.rows + 4) };
+    const view = { size, theme, scale: "linear", palette, labels: small ? "predicts" : "both", small, touch: true, range: { x: [-.5, size.columns - .5], y: [size.rows - .5, -.5] }, width: Math.ceil(size.labels + size.cellWidth * size.columns + size.right), height: Math.ceil(size.top + size.cellHeight * size.rows + 4) };
     const figure = heatFigure(picture, kind, view);
     if (palette === "difference") figure.data[0].zmin = -1;
-    if (!box.firstChild) box.append(el("div"));
-    Plotly.react(box.firstChild, figure.data, figure.layout, PLOT_CONFIG);
+    return { figure, view };
   }
 
   difference(slicing, layers, heads) {
@@ -90,10 +146,12 @@ class Comparison {
     why.textContent = fits
       ? t("Row and column names are A's; where B's differ, they follow a slash.")
       : t("A is {a} and B is {b}: maps of different shapes have no difference. Words instead of subwords may agree.", { a: `${a.rows.length} × ${a.columns.length}`, b: `${b.rows.length} × ${b.columns.length}` });
+    this.joined = null;
     if (fits) {
       const join = (one, two) => (one === two ? one : `${one} / ${two}`);
       const both = (one, two) => one.map((group, i) => ({ ...group, text: join(group.text, two[i].text), reads: join(group.reads, two[i].reads), predicts: join(group.predicts, two[i].predicts) }));
-      this.map(box, { ...a, rows: both(a.rows, b.rows), columns: both(a.columns, b.columns), z: a.z.map((row, i) => row.map((weight, j) => b.z[i][j] - weight)) }, "difference");
+      this.joined = { ...a, rows: both(a.rows, b.rows), columns: both(a.columns, b.columns), z: a.z.map((row, i) => row.map((weight, j) => b.z[i][j] - weight)) };
+      this.map(box, this.joined, "difference");
       paintBar(bar, at => ramp(stops("difference"), at));
     }
     this.board(slicing, layers, heads, fits);
@@ -117,14 +175,20 @@ class Comparison {
     box.replaceChildren(...nodes);
   }
 
+  /** Which cell of a side's map an event points at. */
+  cell(side, event) {
+    const plot = this.find(`[data-side=${side}] .map`).firstChild, layout = plot && plot._fullLayout;
+    if (!layout || !this.pictures) return null;
+    const rect = plot.getBoundingClientRect(), j = Math.round(layout.xaxis.p2l(event.clientX - rect.left - layout.xaxis._offset)), i = Math.round(layout.yaxis.p2l(event.clientY - rect.top - layout.yaxis._offset));
+    const row = this.pictures[side].rows[i];
+    return row && this.pictures[side].columns[j] ? { i, j, row } : null;
+  }
+
   /** The cell under the pointer, in both sentences. */
   point(side, event) {
-    const out = this.find(".readout");
-    if (!side || !this.pictures) return out.replaceChildren();
-    const plot = event.currentTarget.firstChild, layout = plot && plot._fullLayout;
-    if (!layout) return;
-    const rect = plot.getBoundingClientRect(), j = Math.round(layout.xaxis.p2l(event.clientX - rect.left - layout.xaxis._offset)), i = Math.round(layout.yaxis.p2l(event.clientY - rect.top - layout.yaxis._offset));
-    const text = name => {
+    const out = this.find(".readout"), cell = side && this.cell(side, event);
+    if (!cell) return out.replaceChildren();
+    const { i, j } = cell, text = name => {
       const { rows, columns, z } = this.pictures[name];
       return rows[i] && columns[j] ? `${name.toUpperCase()}: ${this.state.kind === "encoder" ? rows[i].text : rows[i].predicts} ← ${columns[j].text} ${z[i][j].toFixed(4)}` : "";
     };

@@ -159,6 +159,7 @@ class Explorer {
   }
   notice(text, isError = false) {
     const node = this.find(".notice");
+    if (node.hidden !== !text) this.set({ size: {} });  // the maps give way, so that the chain still fits one screen
     node.hidden = !text;
     node.classList.toggle("error", isError);
     node.textContent = text || "";
@@ -225,31 +226,3 @@ class LiveTranslation extends Translation {
     return copy;
   }
 }
-
-/* ---- input health: what was made of the text, and how near the limits it is ---- */
-const makeHealth = x => {
-  const box = x.find("#input-health");
-  const item = (good, ...nodes) => el("li", { class: good === false ? "bad" : "" }, ...(good === undefined ? [] : [good ? icon(TICK) : el("b", { class: "alarm", text: "!" })]), ...nodes);
-  const show = facts => {
-    box.lastFacts = facts;
-    if (facts.error) return box.replaceChildren(item(false, el("b", { text: tMessage(facts.error) })));
-    const items = [item(undefined, ...tParts("{n} words", { n: String(facts.words) })), item(undefined, ...tParts("{n} subwords of {limit}", { n: String(facts.tokens), limit: document.createTextNode(String(facts.limit)) }))];
-    if (facts.problem) items.push(item(false, el("b", { text: tMessage(facts.problem) })));
-    else items.push(item(true, t("nothing cut")));
-    items.push(item(facts.unknown === 0, ...tParts("{n} unknown", { n: String(facts.unknown) })));
-    if (facts.normalised) items.push(item(undefined, el("span", { title: facts.normalised }, ...tParts("{n} characters normalised", { n: String(facts.changed) }))));
-    if (facts.special !== undefined) items.push(item(undefined, ...tParts("{share} of cross attention on specials", { share: percent(facts.special) })));
-    if (facts.truncated) items.push(item(false, el("b", { text: t("stopped at {n} tokens; raise the limit in Settings", { n: facts.produced }) })));
-    box.replaceChildren(...items);
-  };
-  addEventListener("explorer-language", () => box.lastFacts && show(box.lastFacts));
-  return {
-    facts: show,
-    show: trace => {
-      const { layers, heads } = trace.maps.cross;
-      let special = 0;
-      for (let l = 0; l < layers; l++) for (let h = 0; h < heads; h++) special += shareOn(trace, "cross", trace.head("cross", l, h), SPECIAL) / (layers * heads);
-      show({ ...trace.health, special, truncated: trace.truncated, produced: trace.tgt.length });
-    },
-  };
-};

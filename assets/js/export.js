@@ -8,6 +8,19 @@ const saveAs = (name, blob) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 };
 
+/** An SVG text as a file of either format; the PNG has twice its size in pixels. */
+const drawing = async (text, format) => {
+  const svg = new Blob([text], { type: "image/svg+xml" });
+  if (format === "svg") return svg;
+  const image = new Image(), canvas = document.createElement("canvas"), url = URL.createObjectURL(svg);
+  await new Promise((done, failed) => { image.onload = done; image.onerror = failed; image.src = url; });
+  canvas.width = image.width * 2;
+  canvas.height = image.height * 2;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(url);
+  return new Promise(done => canvas.toBlob(done, "image/png"));
+};
+
 /** A cell that a spreadsheet opens as text: quoted, and never as a formula. */
 const csvCell = text => {
   const safe = /^[=+\-@|%\t\r\n＝＋－＠]/.test(text) ? "'" + text : text;
@@ -58,18 +71,11 @@ const makeExports = x => {
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     return new XMLSerializer().serializeToString(copy);
   };
+  const which = x.find(".what");
+  const drawings = { mosaic: () => mosaicSvg(x), candidates: () => candidatesSvg(x), arcs: arcsPicture };
   const picture = async format => {
-    if (x.state.view === "arcs") {
-      const text = arcsPicture(), svg = new Blob([text], { type: "image/svg+xml" });
-      if (format === "svg") return svg;
-      const image = new Image(), canvas = document.createElement("canvas"), url = URL.createObjectURL(svg);
-      await new Promise((done, failed) => { image.onload = done; image.onerror = failed; image.src = url; });
-      canvas.width = image.width * 2;
-      canvas.height = image.height * 2;
-      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      URL.revokeObjectURL(url);
-      return new Promise(done => canvas.toBlob(done, "image/png"));
-    }
+    const drawn = drawings[which.value === "head" ? x.state.view : which.value];
+    if (drawn) return drawing(drawn(), format);
     const { data, layout, width, height } = figure(), address = await Plotly.toImage({ data, layout, config: PLOT_CONFIG }, { format, width, height, scale: format === "png" ? 2 : 1 });
     const [head, body] = [address.slice(0, address.indexOf(",")), address.slice(address.indexOf(",") + 1)];
     return new Blob([head.includes("base64") ? bytesOf(body) : decodeURIComponent(body)], { type: format === "png" ? "image/png" : "image/svg+xml" });
@@ -111,7 +117,9 @@ const makeExports = x => {
       if (what === "link") { const link = permalink(x); await copyText(link); return tell(t("Link copied")); }
       if (what === "python") { dialog.querySelector("pre").textContent = python(); return dialog.showModal(); }
       button.setAttribute("aria-busy", "true");
-      saveAs(`${["json", "npz", "html"].includes(what) ? "attention-" + x.trace.checkpoint.name.replace(/[^\w-]+/g, "-") : stem()}.${what}`, await made[what]());
+      const whole = "attention-" + x.trace.checkpoint.name.replace(/[^\w-]+/g, "-"), figure = which.value, drawn = (what === "png" || what === "svg") && figure !== "head";
+      const name = ["json", "npz", "html"].includes(what) ? whole : drawn ? `${whole}-${figure === "mosaic" ? x.state.kind + "-all" : figure + "-" + (x.state.step + 1)}` : stem();
+      saveAs(`${name}.${what}`, await made[what]());
       tell(t("Saved"));
     } catch (error) {
       tell(t("Not saved: {reason}", { reason: error.message || String(error) }));
@@ -123,12 +131,70 @@ const makeExports = x => {
   dialog.querySelector("[data-copy]").addEventListener("click", async () => { await copyText(dialog.querySelector("pre").textContent); dialog.close(); });
 
   const paint = () => {
-    const { checkpoint, maps, seconds, settings } = x.trace;
+    const { checkpoint, maps, seconds, settings } = x.trace, figure = which.value || "head";
+    which.replaceChildren(...FIGURES.map(([value, name]) => el("option", { value, text: t(name) })));
+    which.value = figure;
     if (x.trace.live) return;
     x.find(".export .model").textContent = `${checkpoint.name} · ${t("{layers} layers × {heads} heads", { layers: maps.cross.layers, heads: maps.cross.heads })} · ${settingsText(settings)}${seconds === null ? "" : ` · ${seconds.toFixed(2)} s`}`;
     x.root.querySelectorAll(".server-only").forEach(node => { node.hidden = !x.server; });
   };
   return { paint };
+};
+
+const FIGURES = [["head", "this figure"], ["mosaic", "all heads"], ["candidates", "candidates"]];
+const PAPER = { ink: "#1b1c1f", third: "#6a6d73", here: "#c2410c", line: "#e2e2dc", bar: "#6f747d", track: "#efefea" };
+
+/** An empty picture on white, and a pen for its texts. */
+const paper = (width, height) => {
+  const root = svgEl("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height, "font-family": "sans-serif", "font-size": 12 });
+  root.append(svgEl("rect", { width: "100%", height: "100%", fill: "#ffffff" }));
+  const write = (text, x, y, attributes = {}) => root.append(svgEl("text", { x, y, fill: PAPER.ink, ...attributes }, text));
+  return { root, write, text: () => new XMLSerializer().serializeToString(root) };
+};
+
+/** All heads of the present kind: one picture a tile (a cell stays one colour), names and legend as text. */
+const mosaicSvg = x => {
+  const { kind, layer, head, scale, palette } = x.state, map = x.trace.maps[kind], table = lookup(palette, scale === "root", "light");
+  const tile = 96, gap = 6, left = 36, top = 64, width = left + map.heads * (tile + gap) + 10, height = top + map.layers * (tile + gap) + 40, page = paper(width, height);
+  page.write(`${x.trace.checkpoint.name} · ${t(KIND_NAMES[kind])}`, left, 24, { "font-size": 16, "font-weight": 600 });
+  page.write(cut(x.trace.source, Math.floor(width / 9)), left, 42, { fill: PAPER.third });
+  for (let h = 0; h < map.heads; h++) page.write("H" + (h + 1), left + h * (tile + gap) + tile / 2, top - 6, { "text-anchor": "middle", fill: h === head ? PAPER.here : PAPER.third });
+  tileImages(x.trace, kind, table, 512, scale).forEach((small, n) => {
+    const l = Math.floor(n / map.heads), h = n % map.heads, at = { x: left + h * (tile + gap), y: top + l * (tile + gap), width: tile, height: tile };
+    if (!h) page.write("L" + (l + 1), left - 8, at.y + tile / 2 + 4, { "text-anchor": "end", fill: l === layer ? PAPER.here : PAPER.third });
+    const image = svgEl("image", { ...at, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
+    image.setAttribute("href", enlarged(small, 2 * tile));
+    page.root.append(image, svgEl("rect", { ...at, fill: "none", stroke: l === layer && h === head ? PAPER.here : PAPER.line, "stroke-width": l === layer && h === head ? 2 : 1 }));
+  });
+  for (let i = 0; i < 60; i++) page.root.append(svgEl("rect", { x: left + 14 + 2 * i, y: height - 24, width: 2.5, height: 8, fill: rgb(table[Math.round((256 * i) / 59)]) }));
+  page.write("0", left, height - 16, { fill: PAPER.third });
+  page.write("1", left + 140, height - 16, { fill: PAPER.third });
+  page.write(x.find(".scale-name").textContent, left + 156, height - 16, { fill: PAPER.third });
+  return page.text();
+};
+
+/** A small picture in whole multiples of its size: a viewer that smooths leaves its cells sharp. */
+const enlarged = (small, size) => {
+  const canvas = document.createElement("canvas"), across = Math.max(1, Math.ceil(size / small.width)), down = Math.max(1, Math.ceil(size / small.height));
+  canvas.width = small.width * across;
+  canvas.height = small.height * down;
+  const context = canvas.getContext("2d");
+  context.imageSmoothingEnabled = false;
+  context.drawImage(small, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL("image/png");
+};
+
+const candidatesSvg = x => {
+  const items = candidatesOf(x.trace, x.state.step, 8), { reads, predicts } = { reads: x.trace.reads[x.state.step].s, predicts: x.trace.tgt[x.state.step].s }, page = paper(480, 64 + 26 * items.length);
+  page.write(`${t("Candidates")} ${t("at step {n}", { n: x.state.step + 1 })}`, 16, 24, { "font-size": 16, "font-weight": 600 });
+  page.write(`${t("query (reads)")}: ${reads} · ${t("predicts")}: ${predicts}`, 16, 42, { fill: PAPER.third });
+  items.forEach((each, n) => {
+    const y = 56 + 26 * n, weight = each.chosen ? 600 : 400;
+    page.write(cut(each.s, 18), 16, y + 14, { "font-weight": weight, fill: each.rest ? PAPER.third : PAPER.ink });
+    page.root.append(svgEl("rect", { x: 160, y: y + 3, width: 250, height: 14, fill: PAPER.track }), svgEl("rect", { x: 160, y: y + 3, width: 250 * clamp(each.p, 0, 1), height: 14, fill: each.chosen ? PAPER.here : PAPER.bar }));
+    page.write(each.p.toFixed(4), 464, y + 14, { "text-anchor": "end", "font-weight": weight });
+  });
+  return page.text();
 };
 
 const DECODE_DEFAULTS = window.__decodeDefaults || {};

@@ -31,27 +31,7 @@ const makeMosaic = x => {
     const key = [kind, scale, palette, dark(), limit, x.version].join();
     if (key === imageKey) return;
     imageKey = key;
-    const across = Math.ceil(map.columns / limit), down = Math.ceil(map.rows / limit), w = Math.ceil(map.columns / across), h = Math.ceil(map.rows / down);
-    const flat = x.colours().map(colour => colour);
-    images = [];
-    for (let l = 0; l < map.layers; l++) for (let hd = 0; hd < map.heads; hd++) {
-      const values = x.trace.head(kind, l, hd), image = new ImageData(w, h), data = image.data;
-      const peak = scale === "row" ? rowPeaks(values, map.rows, map.columns) : null;
-      for (let i = 0; i < h; i++) for (let j = 0; j < w; j++) {
-        let best = 0, future = kind === "decoder";
-        for (let a = i * down; a < Math.min((i + 1) * down, map.rows); a++) for (let b = j * across; b < Math.min((j + 1) * across, map.columns); b++) {
-          const weight = values[a * map.columns + b] / (peak ? peak[a] : 1);
-          if (weight > best) best = weight;
-          if (b <= a) future = false;
-        }
-        const colour = flat[Math.round(256 * clamp(best, 0, 1))], at = 4 * (i * w + j);
-        data[at] = colour[0]; data[at + 1] = colour[1]; data[at + 2] = colour[2]; data[at + 3] = future ? 0 : 255;
-      }
-      const small = document.createElement("canvas");
-      small.width = w; small.height = h;
-      small.getContext("2d").putImageData(image, 0, 0);
-      images.push(small);
-    }
+    images = tileImages(x.trace, kind, x.colours(), limit, scale);
   };
 
   const draw = place => {
@@ -144,11 +124,12 @@ const makeMosaic = x => {
     canvas.style.cursor = cell ? "pointer" : "";
     if (!cell) return x.say(null);
     const { kind } = x.state, weight = x.trace.head(kind, cell.l, cell.h)[cell.row * x.trace.maps[kind].columns + cell.column];
-    const values = { head: `L${cell.l + 1} H${cell.h + 1}`, reads: x.trace.queries(kind)[cell.row].s, key: x.trace.keys(kind)[cell.column].s, weight: weight.toFixed(3) };
+    const usual = usually(x.trace, kind, cell.l, cell.h), values = { head: `L${cell.l + 1} H${cell.h + 1}`, reads: x.trace.queries(kind)[cell.row].s, key: x.trace.keys(kind)[cell.column].s, weight: weight.toFixed(3) };
     const future = kind === "decoder" && cell.column > cell.row;
-    x.say(future ? tParts("{head}: {key} lies in the future of this row", values)
+    const said = future ? tParts("{head}: {key} lies in the future of this row", values)
       : kind === "encoder" ? tParts("{head}: {reads} looks at {key} {weight}", values)
-        : tParts("{head}: reads {reads}, predicts {predicts}, looks at {key} {weight}", { ...values, predicts: x.trace.tgt[cell.row].s }));
+        : tParts("{head}: reads {reads}, predicts {predicts}, looks at {key} {weight}", { ...values, predicts: x.trace.tgt[cell.row].s });
+    x.say(usual ? [...said, " · ", usual.text] : said);
   });
   canvas.addEventListener("mouseleave", () => x.say(null));
   canvas.addEventListener("click", event => {
@@ -186,3 +167,28 @@ const rowPeaks = (values, rows, columns) => Array.from({ length: rows }, (_, i) 
   for (let j = 0; j < columns; j++) if (values[i * columns + j] > best) best = values[i * columns + j];
   return best;
 });
+
+/** Each head's map as a small picture in the colours of `table`, no wider or taller than `limit` pixels. */
+const tileImages = (trace, kind, table, limit, scale) => {
+  const map = trace.maps[kind], images = [];
+  const across = Math.ceil(map.columns / limit), down = Math.ceil(map.rows / limit), w = Math.ceil(map.columns / across), h = Math.ceil(map.rows / down);
+  for (let l = 0; l < map.layers; l++) for (let hd = 0; hd < map.heads; hd++) {
+    const values = trace.head(kind, l, hd), image = new ImageData(w, h), data = image.data;
+    const peak = scale === "row" ? rowPeaks(values, map.rows, map.columns) : null;
+    for (let i = 0; i < h; i++) for (let j = 0; j < w; j++) {
+      let best = 0, future = kind === "decoder";
+      for (let a = i * down; a < Math.min((i + 1) * down, map.rows); a++) for (let b = j * across; b < Math.min((j + 1) * across, map.columns); b++) {
+        const weight = values[a * map.columns + b] / (peak ? peak[a] : 1);
+        if (weight > best) best = weight;
+        if (b <= a) future = false;
+      }
+      const colour = table[Math.round(256 * clamp(best, 0, 1))], at = 4 * (i * w + j);
+      data[at] = colour[0]; data[at + 1] = colour[1]; data[at + 2] = colour[2]; data[at + 3] = future ? 0 : 255;
+    }
+    const small = document.createElement("canvas");
+    small.width = w; small.height = h;
+    small.getContext("2d").putImageData(image, 0, 0);
+    images.push(small);
+  }
+  return images;
+};

@@ -14,6 +14,7 @@ const setDirection = value => { const radio = document.querySelector(`#direction
 const mountExplorer = (element, props, watch, server) => {
   const x = new Explorer(element, server), data = window.__explorerData || { examples: [], address: "" };
   window.__explorer = x;
+  const asked = new URLSearchParams(location.search).get("direction");
   let timer = 0, last = null;
 
   const busy = on => {
@@ -25,7 +26,7 @@ const mountExplorer = (element, props, watch, server) => {
     if (!props.value || props.value === last) return;
     last = props.value;
     const message = JSON.parse(props.value);
-    if (message.kind === "example") return x.wanted ? null : open(message.id);
+    if (message.kind === "example") return x.wanted ? null : open((data.directions.includes(asked) && first(asked) || message).id);
     if (message.kind === "empty") { busy(false); return x.empty(t(message.text)); }
     if (message.kind === "step") { if (!document.body.classList.contains("busy")) return; busy(true); x.notice(""); return x.stream(message); }
     busy(false);
@@ -41,34 +42,39 @@ const mountExplorer = (element, props, watch, server) => {
   };
 
   /* ---- examples: stored translations, no model needed ---- */
-  let opening = 0;  // two may be on their way at once (the page's own and the address's): the later one is meant
+  let opening = 0, meant = "", settled = false;  // two may be on their way at once: the later one is meant
   const open = async id => {
     const example = data.examples.find(each => each.id === id), number = ++opening;
     if (!example) return;
+    meant = id;
+    ask(example);
     try {
       const answer = await fetch(data.address + id + ".json");
       if (!answer.ok) throw new Error(String(answer.status));
       const payload = await answer.json();
       if (number !== opening) return;
       busy(false);
-      setDirection(example.direction);
-      setField(field("source-text"), example.text);
       x.notice("");
       x.show(payload);
       announce(payload);
     } catch {
       if (number !== opening) return;
-      setDirection(example.direction);
-      setField(field("source-text"), example.text);
       if (!x.trace) x.empty(t("This example has not been stored; press Translate to make it."));
     }
+  };
+  /** Put an example's sentence and direction into the fields; until the page has filled them itself, only the sentence. */
+  const ask = example => {
+    setField(field("source-text"), example.text);
+    if (settled) setDirection(example.direction);
   };
   const examples = () => x.find(".examples").replaceChildren(...data.examples.filter(each => each.direction === direction()).map(each =>
     el("button", { type: "button", class: "btn", title: each.text, text: t(each.name), on: { click: () => open(each.id) } })));
   const first = which => data.examples.find(each => each.direction === which);
   document.addEventListener("change", event => {
-    if (!event.target.closest("#direction")) return;
+    if (!settled || !event.target.closest("#direction")) return;
     examples();
+    loading();
+    if (data.examples.some(each => each.id === meant && each.direction === direction() && each.text === field("source-text")?.value)) return;
     const text = (field("source-text")?.value || "").trim(), other = first(direction());
     if (other && (!text || data.examples.some(each => each.text === text && each.direction !== direction()))) open(other.id);
     else inspect();
@@ -83,19 +89,40 @@ const mountExplorer = (element, props, watch, server) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.closest("#source-text")) { x.notice(""); busy(true); }
     if (event.key === "Escape" && document.body.classList.contains("busy")) document.querySelector("#stop")?.click();
   }, true);
-  let waiting = 0, asked = 0;
+  let waiting = 0, inspected = 0;
   const inspect = () => {
     clearTimeout(waiting);
     waiting = setTimeout(async () => {
-      const text = field("source-text")?.value || "", number = ++asked;
-      if (!server || !text || (x.trace && text === x.trace.source)) return;
+      const text = field("source-text")?.value || "", number = ++inspected, way = direction();
+      if (x.trace && !x.trace.live && text === x.trace.source && way === x.trace.direction) return x.health.show(x.trace);
+      if (!server || !text) return;
       try {
-        const facts = await server.inspect({ text, direction: direction() });
-        if (number === asked) x.health.facts(facts);
+        const facts = await server.inspect({ text, direction: way });
+        if (number === inspected) x.health.facts(facts, languagesOf(way)[0]);
       } catch { /* the strip keeps what it last knew */ }
     }, 250);
   };
   document.addEventListener("input", event => { if (event.target.closest("#source-text") && event.isTrusted) inspect(); });
+
+  /* ---- the model loads behind the page: say so until it is there, and say why if it will not come ---- */
+  let polling = 0, since = 0, told = "";
+  const loading = async () => {
+    clearTimeout(polling);
+    const way = direction();
+    let state = "";
+    try { state = server ? (await server.ready({ direction: way })).state : "ready"; } catch { /* asked again below */ }
+    if (way !== direction()) return;
+    const present = x.find(".notice").textContent, mine = !present || present === told;
+    if (state === "ready") { since = 0; if (told && mine) x.notice(""); told = ""; return; }
+    since = since || performance.now();
+    const waits = state === "" || state === "loading", seconds = Math.round((performance.now() - since) / 1000);
+    if (mine && (!waits || seconds >= 1)) {
+      told = waits ? t("The model {name} is loading ({n} s). What is shown can be explored; Translate waits for it.", { name: way, n: seconds }) : tMessage(state);
+      x.notice(told, !waits);
+    }
+    if (waits) polling = setTimeout(loading, 1000);
+  };
+  addEventListener("explorer-language", loading);
 
   /* ---- settings, folded away ---- */
   const toggle = x.find(".settings-toggle");
@@ -111,12 +138,14 @@ const mountExplorer = (element, props, watch, server) => {
 
   /* ---- links ---- */
   const opened = current => {
-    const wish = readPermalink(location.hash), asked = new URLSearchParams(location.search).get("direction");
+    const wish = readPermalink(location.hash);
+    settled = true;
+    setTimeout(() => { examples(); loading(); }, 50);  // once the fields hold what is returned here
     if (!wish) {
       const which = data.directions.includes(asked) ? asked : current[1];
       if (asked && !data.directions.includes(asked)) x.notice(t("There is no direction {name}; this page translates {known}.", { name: asked.slice(0, 20), known: data.directions.join(", ") }), true);
       const example = first(which);
-      if (example && which !== current[1]) setTimeout(() => open(example.id), 0);
+      if (example && which !== current[1] && meant !== example.id) setTimeout(() => open(example.id), 0);
       return [example ? example.text : current[0], which, ...current.slice(2)];
     }
     x.wanted = wish;

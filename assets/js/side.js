@@ -53,6 +53,7 @@ const makeHeadline = x => {
   };
   const profile = (single, picture) => {
     const { kind, layer, head, aggregate } = x.state, box = x.find(".profile"), part = (...nodes) => el("span", {}, ...nodes);
+    x.find(".usual").textContent = "";
     if (!single) {
       const many = aggregate === "rollout" ? 0 : aggregateHeads(x, aggregate.split("-")[0]).length;
       const name = el("b", { text: t(AGGREGATES.find(([value]) => value === aggregate)[1]) });
@@ -60,15 +61,25 @@ const makeHeadline = x => {
       return box.replaceChildren(part(name), part(detail));
     }
     if (!x.trace.heads) return box.replaceChildren(part(t("The translation is being written")));
-    const stats = x.trace.stats(kind, layer, head);
+    const stats = x.trace.stats(kind, layer, head), usual = usually(x.trace, kind, layer, head);
     box.replaceChildren(
       part(el("b", { text: t(ROLE_SAYS[stats.role]) })),
       part(...tParts("entropy {h} nats", { h: stats.entropy.toFixed(1) })),
       part(...tParts("{share} on its strongest key", { share: percent(stats.confidence) })),
       part(...tParts("distance {d}", { d: stats.distance.toFixed(1) })),
     );
+    x.find(".usual").textContent = usual ? usual.text : "";
+    x.find(".usual").title = usual ? usual.title : "";
   };
   return { needs: ["trace", "kind", "layer", "head", "view", "map", "unit", "specials", "scale", "aggregate", "overlay", "language", "renormalise"], paint };
+};
+
+/** What a head mostly does over the corpus that its checkpoint was profiled on; one sentence may differ. */
+const usually = (trace, kind, layer, head) => {
+  const { profile } = trace, at = trace.maps[kind] && layer * trace.maps[kind].heads + head, role = profile && profile.roles[kind] && profile.roles[kind][at];
+  if (!role) return null;
+  const rate = kind === "cross" && profile.rates[at] !== undefined ? ", " + t("alignment error rate {rate}", { rate: profile.rates[at].toFixed(2) }) : "";
+  return { role, text: t("usually: {role}", { role: pageLanguage() === "en" ? ROLE_NAMES[role].toLowerCase() : t(ROLE_NAMES[role]) }), title: t(ROLE_SAYS[role]) + ", " + t("over {n} sentences of {data}", { n: profile.sentences, data: profile.data }) + rate };
 };
 
 /** The folded sheet: choices that are seldom changed, and the paper's figures. */
@@ -112,26 +123,42 @@ const makeMore = x => {
   return { needs: ["trace", "labels", "palette", "tile", "specials", "renormalise", "only", "pins", "overlay", "language"], paint };
 };
 
+/** The likeliest tokens of a step and what is left for all others: [{ s, p, f, chosen }], `rest` last. */
+const candidatesOf = (trace, step, room) => {
+  const { c, lp } = trace.steps[step], chosen = trace.tgt[step], items = c.slice(0, room).map(each => ({ ...each, p: Math.exp(each.lp), chosen: each.i === chosen.i }));
+  if (!items.some(each => each.chosen)) items.splice(room - 1, 1, { s: chosen.s, p: Math.exp(lp), f: chosen.f, chosen: true });
+  return [...items, { s: t("all others"), p: Math.max(0, 1 - items.reduce((sum, each) => sum + each.p, 0)), f: 0, rest: true }];
+};
+
 const makeSide = x => {
-  const list = x.find(".cand"), table = x.find(".links tbody");
+  const list = x.find(".cand"), table = x.find(".links tbody"), alive = x.find(".beams"), hypotheses = x.find(".beam-list");
   const bar = (text, p, name, special = false) => {
     const item = el("li", { class: name }, el("span", { class: "t" + (special ? " sp" : ""), text: cut(text), title: text }), el("span", { class: "bar1" }), el("span", { class: "p", text: two(p) }));
     item.children[1].style.setProperty("--w", 100 * clamp(p, 0, 1) + "%");
     return item;
   };
   const candidates = () => {
-    const { step } = x.state, { c, lp } = x.trace.steps[step], chosen = x.trace.tgt[step], lang = LANGUAGES[x.trace.checkpoint.tgt] || "";
+    const { step } = x.state, lang = LANGUAGES[x.trace.checkpoint.tgt] || "";
     x.find(".at-step").textContent = t("at step {n}", { n: step + 1 });
     list.lang = lang;
-    const room = phone() ? 8 : 6, items = c.slice(0, room).map(each => ({ ...each, chosen: each.i === chosen.i }));
-    if (!items.some(each => each.chosen)) items.splice(room - 1, 1, { s: chosen.s, lp, f: chosen.f, chosen: true });
-    const rest = Math.max(0, 1 - items.reduce((sum, each) => sum + Math.exp(each.lp), 0));
-    list.replaceChildren(...items.map(each => bar(each.s, Math.exp(each.lp), each.chosen ? "pickd" : "", each.f & SPECIAL)), bar(t("all others"), rest, "rest"));
+    const items = candidatesOf(x.trace, step, phone() ? 8 : searched() ? 3 : 6);
+    list.replaceChildren(...items.map(each => bar(each.s, each.p, each.chosen ? "pickd" : each.rest ? "rest" : "", each.f & SPECIAL)));
+    beams(lang);
+  };
+  const searched = () => x.trace.steps.some(step => step.b);
+  /** The hypotheses of a beam search that were alive, or ended, at this step: each by its end, with its score. */
+  const beams = lang => {
+    const kept = x.trace.steps[x.state.step].b || [];
+    alive.hidden = !searched();
+    hypotheses.lang = lang;
+    x.find(".beams-note").textContent = t("{n} at step {step}", { n: kept.length, step: x.state.step + 1 });
+    hypotheses.replaceChildren(...kept.map(({ s, lp, n, p, e, w }) => el("li", { class: w ? "pickd" : "", title: [s, `log p ${lp.toFixed(2)}`, t("after the length penalty {n}", { n: n.toFixed(2) }), x.state.step ? t("grew from number {n}", { n: p + 1 }) : "", e ? t("ended") : ""].filter(Boolean).join("\n") },
+      el("bdi", { class: "t", text: s || "∅" }), el("span", { class: "p", text: (e ? "■ " : "") + n.toFixed(2).replace("-", "−") }))));
   };
   const links = () => {
     const { kind, step } = x.state, picture = x.picture(), row = x.rowIndex(picture), colours = x.colours();
     x.find(".links-note").textContent = kind === "encoder" ? (picture.rows[row] ? t("of {token}", { token: picture.rows[row].text }) : "") : t("at step {n}", { n: step + 1 });
-    table.replaceChildren(...strongest(picture, row, 5).map(link => {
+    table.replaceChildren(...strongest(picture, row, searched() && !phone() ? 3 : 5).map(link => {
       const swatch = el("span", { class: "sw" });
       swatch.style.background = rgb(colours[Math.round(256 * clamp(link.weight, 0, 1))]);
       return el("tr", {}, el("td", {}, swatch), el("th", { scope: "row" }, cut(link.text), el("small", { text: link.position })), el("td", { text: two(link.weight) }));

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route
 
 from translator.ui import frontend
 from translator.ui.models import DIRECTIONS, Models
@@ -35,14 +35,26 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
 
 @pytest.fixture
 def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
-    """`open_page(suffix="", width=1440, height=900, **context)`: the page, drawn, and watched for errors."""
+    """The page, drawn and watched for errors; the script `init` runs before it, `routes` answer for the server."""
     contexts, faults = [], []
 
-    def opened(suffix: str = "", *, width: int = 1440, height: int = 900, **options: Any) -> Page:
+    def opened(
+        suffix: str = "",
+        *,
+        width: int = 1440,
+        height: int = 900,
+        init: str = "",
+        routes: dict[str, Callable[[Route], None]] | None = None,
+        **options: Any,
+    ) -> Page:
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
+        if init:
+            page.add_init_script(init)
+        for pattern, answer in (routes or {}).items():
+            page.route(pattern, answer)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(address + suffix)
         page.wait_for_selector("#attention-detail .xtick")

@@ -125,6 +125,26 @@ def test_compare_shows_both_and_their_difference(open_page: Callable[..., Page])
         assert page.inner_text("#compare .why")
 
 
+def test_one_step_drives_both_sides_of_a_comparison(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Compare").click()
+    page.wait_for_selector("#compare [data-side=b] .row-frame")
+    read = """() => ['a', 'b'].map(side => { const box = document.querySelector(`#compare [data-side=${side}] .map`);
+        const frame = box.lastChild.getBoundingClientRect(), plot = box.firstChild.getBoundingClientRect();
+        const axis = box.firstChild._fullLayout.yaxis;
+        return Math.round(axis.p2l(frame.y + frame.height / 2 - plot.y - axis._offset)); })"""
+    for step in (1, 2):
+        page.locator("#compare-step").fill(str(step))
+        assert page.evaluate(read) == [step - 1, step - 1]
+        assert page.inner_text("#compare .where") == f"Step {step} of {page.get_attribute('#compare-step', 'max')}"
+    before = page.locator("#compare .now").all_text_contents()
+    page.focus("#compare-step")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('#compare-step').value === '3'")
+    assert page.locator("#compare .now").all_text_contents() != before
+    assert page.evaluate(read) == [2, 2]
+
+
 def test_positions_follow_their_controls(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.get_by_role("tab", name="Positions").click()

@@ -269,3 +269,34 @@ def test_the_health_strip_counts_while_one_types(open_page: Callable[..., Page])
     page.locator("#source-text textarea").fill("")
     page.locator("#source-text textarea").press_sequentially("One two three.")
     page.wait_for_function("/^4\\s*words/.test(document.querySelector('#input-health').innerText)")
+
+
+def test_a_beam_search_shows_its_hypotheses_at_every_step(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click(".settings-toggle")
+    page.locator("#method label", has_text="beam").click()
+    page.fill("#source-text textarea", "We are here.")
+    page.click("#translate")
+    page.wait_for_function("(trace => trace.steps[0].b && !trace.live)(window.__explorer.trace)")
+    page.wait_for_function("document.querySelectorAll('.beam-list li').length > 1")
+    steps = page.evaluate("window.__explorer.trace.steps.map(step => step.b)")
+    for step in (0, len(steps) - 1):
+        page.locator("#step-slider").fill(str(step + 1))
+        page.wait_for_function(f"window.__explorer.state.step === {step} && !window.__explorer.frame")
+        assert texts(page, ".beam-list .t") == [beam["s"] or "∅" for beam in steps[step]]
+        said = [score.removeprefix("■ ").replace("−", "-") for score in texts(page, ".beam-list .p")]
+        assert [float(score) for score in said] == pytest.approx([beam["n"] for beam in steps[step]], abs=0.006)
+        assert page.locator(".beam-list .pickd").count() == 1, "the winner's own beginning is marked"
+
+
+def test_a_head_says_what_it_does_over_a_corpus(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.evaluate("""() => { const x = window.__explorer, { layers, heads } = x.trace.maps.cross, all = layers * heads;
+        x.trace.profile = { data: "corpus.tsv", sentences: 300, rates: Array(all).fill(.25),
+            roles: { cross: Array(all).fill("sink") } };
+        x.set({ head: 0, layer: 0 }); }""")
+    page.wait_for_function("document.querySelector('.usual').textContent === 'usually: sink'")
+    title = page.get_attribute(".usual", "title") or ""
+    assert "300" in title and "corpus.tsv" in title and "0.25" in title
+    page.hover("#attention-mosaic canvas", position={"x": 8, "y": 8})
+    page.wait_for_function("document.querySelector('.readout').textContent.includes('usually: sink')")

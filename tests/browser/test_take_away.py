@@ -35,6 +35,33 @@ def test_pictures_are_pictures(open_page: Callable[..., Page], tmp_path: Path) -
     assert "<path" in save(page, "svg", tmp_path).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("what", ["mosaic", "candidates"])
+def test_any_figure_is_a_picture(open_page: Callable[..., Page], tmp_path: Path, what: str) -> None:
+    page = open_page()
+    page.select_option(".export .what", what)
+    picture = save(page, "png", tmp_path)
+    assert what in picture.name or "-all" in picture.name
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    svg = save(page, "svg", tmp_path).read_text(encoding="utf-8")
+    if what == "mosaic":
+        heads = page.evaluate("(m => m.layers * m.heads)(window.__explorer.trace.maps.cross)")
+        assert svg.count("<image") == heads and ">H1<" in svg and ">L1<" in svg
+    else:
+        assert page.locator("#candidates .t").first.inner_text() in svg
+
+
+def test_a_comparison_is_a_picture(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Compare").click()
+    page.wait_for_selector("#compare [data-side=b] .xtick")
+    for kind, start in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.click(f"#compare [data-export={kind}]")
+        download.value.save_as(tmp_path / kind)
+        assert (tmp_path / kind).read_bytes().startswith(start)
+    assert (tmp_path / "svg").read_text(encoding="utf-8").count("<svg") >= 3
+
+
 def test_numbers_are_exact_and_agree(open_page: Callable[..., Page], tmp_path: Path) -> None:
     page = open_page()
     page.fill("#source-text textarea", "We are here.")

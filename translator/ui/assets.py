@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from translator.errors import TranslatorError
 from translator.ui import frontend
 from translator.ui.models import DIRECTIONS
-from translator.ui.payload import trace_payload
-from translator.ui.session import trace_health
+from translator.ui.session import payload_of
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator
@@ -36,7 +35,7 @@ def make_examples(load: Load, directions: tuple[str, ...] = DIRECTIONS, folder: 
         model = load(direction)
         for example in (each for each in frontend.examples() if each["direction"] == direction):
             trace = model.translate(example["text"], method="greedy")
-            payload = {**trace_payload(trace, trace_health(model, trace)), "seconds": None}
+            payload = {**payload_of(model, trace), "seconds": None}
             path = folder / f"{example['id']}.json"
             path.write_text(json.dumps(payload, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
             written.append(path)

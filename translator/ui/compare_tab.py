@@ -8,7 +8,6 @@ import gradio as gr
 
 from translator.errors import TranslatorError
 from translator.ui import explorer, session
-from translator.ui.payload import trace_payload
 from translator.ui.translate_tab import MODEL_QUEUE, direction_name
 
 METHODS = [("greedy", "greedy"), ("beam", "beam"), ("sample", "sample")]
@@ -64,5 +63,4 @@ def _side(name: str, models: session.Models) -> list[gr.components.Component]:
 
 def _payload(models: session.Models, text: Any, direction: Any, method: Any) -> dict[str, Any]:
     trace = session.trace_of(models, text, direction, {"method": method})
-    health = models.ask(direction, lambda model: session.trace_health(model, trace))
-    return {**trace_payload(trace, health), "direction": direction}
+    return {**models.ask(direction, lambda model: session.payload_of(model, trace)), "direction": direction}

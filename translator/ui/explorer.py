@@ -37,7 +37,7 @@ def explorer(message: dict[str, Any] | None, *, functions: Sequence[Callable], e
     Its value is a message as JSON (`send`): a "step", a "trace", an "error" or an "example".
 
     Args:
-        functions: what the page may ask the server for: inspect, exact, npz, offline.
+        functions: what the page may ask the server for: inspect, exact, npz, offline, ready.
     """
     mount = "explorer(element, props, watch, server)"
     return _component(frontend.template(), mount, send(message), elem_id=elem_id, functions=functions)

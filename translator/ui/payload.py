@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from translator.analysis import aggregate, heads, rollout
 from translator.figures.label import plain
-from translator.trace import CheckpointId, Step, Token, Trace
+from translator.trace import Beam, CheckpointId, Step, Token, Trace
+
+if TYPE_CHECKING:
+    from translator.analysis.profile import Profile
 
 Encoding = Literal["u16", "f32"]
+Decode = Callable[[Sequence[int]], str]
 KINDS = ("encoder", "decoder", "cross")
 SPECIAL, UNKNOWN, SPACE, PUNCTUATION = 1, 2, 4, 8
+TAIL = 60
+"""Characters of a hypothesis that are sent: its end is what tells it from the others."""
 _FULL = 65535
 
 
@@ -48,8 +54,22 @@ def lower_triangles(weights: np.ndarray) -> np.ndarray:
     return weights[..., rows, columns]
 
 
-def trace_payload(trace: Trace, health: dict[str, Any], encoding: Encoding = "u16") -> dict[str, Any]:
-    """Everything the explorer needs of one translation; `health` as `session.health` makes it."""
+def trace_payload(
+    trace: Trace,
+    health: dict[str, Any],
+    encoding: Encoding = "u16",
+    *,
+    decode: Decode | None = None,
+    profile: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Everything the explorer needs of one translation.
+
+    Args:
+        health: as `session.health` makes it.
+        decode: the text of target ids; without it the hypotheses of a beam search are left out.
+        profile: what the heads do over a corpus, as `profile_payload` makes it.
+    """
+    ids = tuple(token.id for token in trace.tgt)
     parts = {"encoder": trace.encoder, "decoder": lower_triangles(trace.decoder), "cross": trace.cross}
     return {
         "kind": "trace",
@@ -68,18 +88,24 @@ def trace_payload(trace: Trace, health: dict[str, Any], encoding: Encoding = "u1
             "reads": _words(trace.reads, trace.translation),
             "tgt": _words(trace.tgt, trace.translation),
         },
-        "steps": [_step(step) for step in trace.steps],
+        "steps": [_step(step, ids[: t + 1], decode) for t, step in enumerate(trace.steps)],
         "shapes": {kind: trace.weights(kind).shape for kind in KINDS},
         "encoding": encoding,
         "weights": {kind: pack(weights, encoding) for kind, weights in parts.items()},
         "rollout": pack(rollout.self_rollout(trace.encoder), encoding),
         "heads": {kind: _head_table(trace, kind) for kind in KINDS},
         "health": health,
+        **({"profile": profile} if profile else {}),
     }
 
 
 def step_payload(
-    step: Step, src: Sequence[Token], start: Token, checkpoint: CheckpointId, log_probs: Sequence[float]
+    step: Step,
+    src: Sequence[Token],
+    start: Token,
+    checkpoint: CheckpointId,
+    log_probs: Sequence[float],
+    decode: Decode | None = None,
 ) -> dict[str, Any]:
     """One live step. Every message says where it stands by itself, so that a page may miss some.
 
@@ -95,7 +121,7 @@ def step_payload(
         "src": _tokens(src),
         "start": _token(start),
         "tgt": _tokens(step.tokens),
-        "step": _step(step),
+        "step": _step(step, tuple(token.id for token in step.tokens), decode),
         "shape": step.cross.shape,
         "cross": pack(step.cross, "u16"),
     }
@@ -125,9 +151,30 @@ def _words(tokens: Sequence[Token], text: str) -> dict[str, Any]:
     return {"g": aggregate.word_groups(tokens).tolist(), "s": surfaces}
 
 
-def _step(step: Step) -> dict[str, Any]:
+def profile_payload(profile: Profile) -> dict[str, Any]:
+    """The role of each head over a corpus, layer by layer; `rates` are alignment error rates of the cross heads."""
+    roles = {kind: [head.role for head in heads_] for kind, heads_ in profile.heads.items()}
+    rates = [rate for layer in profile.alignment["heads"]["output"] for rate in layer] if profile.alignment else []
+    return {"data": profile.data, "sentences": profile.sentences, "roles": roles, "rates": rates}
+
+
+def _step(step: Step, leading: tuple[int, ...], decode: Decode | None) -> dict[str, Any]:
     candidates = [{**_token(each.token), "lp": round(each.log_prob, 5)} for each in step.candidates]
-    return {"lp": round(step.log_prob, 6), "h": round(step.entropy, 4), "c": candidates}
+    beams = [_beam(each, decode, each.ids == leading) for each in step.beams] if decode else []
+    return {
+        "lp": round(step.log_prob, 6),
+        "h": round(step.entropy, 4),
+        "c": candidates,
+        **({"b": beams} if beams else {}),
+    }
+
+
+def _beam(beam: Beam, decode: Decode, leads: bool) -> dict[str, Any]:
+    """`s` is the end of its text, `n` its score after the length penalty, `p` its parent; flags where they hold."""
+    text = plain(decode(beam.ids), None)
+    shown = text if len(text) <= TAIL else "…" + text[1 - TAIL :]
+    flags = {name: 1 for name, value in (("e", beam.ended), ("w", leads)) if value}
+    return {"s": shown, "lp": round(beam.score, 4), "n": round(beam.normalised, 4), "p": beam.parent, **flags}
 
 
 def _head_table(trace: Trace, kind: str) -> dict[str, list[Any]]:

@@ -9,13 +9,13 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from translator.config import DecodeConfig, from_dict
-from translator.errors import InputError, TranslatorError
+from translator.errors import CheckpointError, InputError, TranslatorError
 from translator.figures.label import plain
 from translator.trace import Trace
 from translator.ui import limits
 from translator.ui.gate import Stop
 from translator.ui.models import Models
-from translator.ui.payload import step_payload, trace_payload
+from translator.ui.payload import Encoding, profile_payload, step_payload, trace_payload
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator
@@ -59,11 +59,12 @@ def _messages(models: Models, direction: str, text: str, settings: dict[str, Any
         except StopIteration as end:
             trace: Trace = end.value
             id_ = models.store.put((trace.checkpoint.sha256, text, trace.settings), trace)
-            yield {**trace_payload(trace, trace_health(model, trace)), "id": id_, "direction": direction}
+            yield {**payload_of(model, trace), "id": id_, "direction": direction}
             return
         log_probs.append(step.log_prob)
         so_far = bundle.tgt.decode([token.id for token in step.tokens])
-        yield {**step_payload(step, src, start, bundle.info, log_probs), "translation": so_far}
+        payload = step_payload(step, src, start, bundle.info, log_probs, bundle.tgt.decode)
+        yield {**payload, "translation": so_far}
 
 
 def trace_of(
@@ -98,6 +99,24 @@ def trace_of(
 def _reads(models: Models, session: str | None) -> Callable[[], bool] | None:
     """Whether a visitor listens at this moment; None where that cannot be known."""
     return None if session is None else lambda: session in models.readers
+
+
+def payload_of(model: Translator, trace: Trace, encoding: Encoding = "u16") -> dict[str, Any]:
+    """Everything the page holds of a translation, with what the heads do over a corpus where the checkpoint says it."""
+    from translator.analysis.profile import stored_profile  # brings torch, which the page must not wait for
+
+    try:
+        profile = stored_profile(model)
+    except CheckpointError as error:  # what a translation can do without
+        log.warning("the head profile of %s is left out: %s", model.bundle.info.name, error)
+        profile = None
+    return trace_payload(
+        trace,
+        trace_health(model, trace),
+        encoding,
+        decode=model.bundle.tgt.decode,
+        profile=profile_payload(profile) if profile else None,
+    )
 
 
 def checked_text(text: object) -> str:
@@ -147,6 +166,17 @@ def health(model: Translator, text: str) -> dict[str, Any]:
 def trace_health(model: Translator, trace: Trace) -> dict[str, Any]:
     """`health` of a text that was translated."""
     return health(model, trace.source)
+
+
+def split(model: Translator, text: str) -> list[list[dict[str, Any]]]:
+    """Every word of a text that is short enough to be looked at, in the pieces that the model will read."""
+    if len(text) > model.limits.characters:
+        return []
+    words: dict[int, list[dict[str, Any]]] = {}
+    for token in model.bundle.src.encode(text).tokens:
+        piece = {"s": plain(token.surface, None), **({"u": 1} if token.unknown else {})}
+        words.setdefault(token.word, []).append(piece)
+    return list(words.values())
 
 
 def _changed(text: str, normalised: str) -> int:

@@ -16,7 +16,6 @@ from translator.errors import TranslatorError
 from translator.ui import explorer, frontend, session
 from translator.ui.gate import WORKERS
 from translator.ui.offline import offline_page
-from translator.ui.payload import trace_payload
 
 SETTINGS = ("method", "beam", "length_penalty", "temperature", "top_k", "top_p", "seed", "max_length")
 DIRECTION_NAMES = {"en-zh": "English → 中文", "de-en": "Deutsch → English"}
@@ -147,12 +146,15 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
 
     def inspect(request: dict) -> dict:
         text = session.checked_text(request.get("text"))
-        return models.ask(request.get("direction", ""), lambda model: session.health(model, text))
+        return models.ask(
+            request.get("direction", ""),
+            lambda model: {**session.health(model, text), "split": session.split(model, text)},
+        )
 
     def exact(request: dict) -> dict:
         found, direction = trace(request), request["direction"]
-        health = models.ask(direction, lambda model: session.trace_health(model, found))
-        return {**trace_payload(found, health, "f32"), "direction": direction}
+        payload = models.ask(direction, lambda model: session.payload_of(model, found, "f32"))
+        return {**payload, "direction": direction}
 
     def npz(request: dict) -> dict:
         with tempfile.TemporaryDirectory() as folder:
@@ -163,7 +165,10 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     def offline(request: dict) -> dict:
         return _file(offline_page(exact(request)).encode(), "text/html")
 
-    return [asked(each) for each in (inspect, exact, npz, offline)]
+    def ready(request: dict) -> dict:
+        return {"state": models.state(request.get("direction", ""))}
+
+    return [asked(each) for each in (inspect, exact, npz, offline, ready)]
 
 
 def _file(data: bytes, kind: str) -> dict[str, str]:

@@ -1,0 +1,86 @@
+"""What the page says of a text before and after it is translated, of a model that is not there yet, and at first."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, Route
+
+pytestmark = pytest.mark.browser
+STRIP = "document.querySelector('#input-health').innerText.replace(/\\s+/g, ' ')"
+
+
+def type_text(page: Page, text: str) -> None:
+    page.fill("#source-text textarea", "")
+    page.locator("#source-text textarea").press_sequentially(text)
+
+
+def test_the_split_is_shown_before_anything_is_translated(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    type_text(page, "One  unbelievably “long” story.")
+    page.wait_for_function(f"{STRIP}.includes('not translated yet')")
+    strip = page.evaluate(STRIP)
+    words, tokens, limit = (int(number) for number in re.findall(r"\d+", strip)[:3])
+    assert 0 < words <= tokens < limit and "normalised" in strip
+    page.click(".counts")
+    pieces = page.locator("#split .piece").all_text_contents()
+    assert page.locator("#split .word").count() == words
+    assert len(pieces) == tokens - 1, "every token but the end of the sentence"
+    assert '"long"' in page.inner_text("#split"), "the normalised text"
+
+
+def test_after_translating_the_strip_tells_where_attention_fell(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click(".counts")
+    said = page.inner_text("#split")
+    assert "padding" in said and said.count("%") == 3
+    assert page.locator("#split .piece").count() == page.locator(".chips.src .chip:not(.sp)").count()
+
+
+def test_a_text_near_and_over_the_limit_is_said(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    type_text(page, "go " * 122)
+    page.wait_for_function(f"{STRIP}.includes('near the limit')")
+    type_text(page, "go " * 200)
+    page.wait_for_function(f"{STRIP}.includes('shorten it')")
+
+
+def test_the_address_decides_what_is_painted_first(open_page: Callable[..., Page], browser: Browser) -> None:
+    page = open_page(
+        "?direction=de-en",
+        init="""new MutationObserver(() => {
+        const text = document.querySelector('.chips.src .chip')?.textContent;
+        if (text) (window.first ??= []).push(text);
+    }).observe(document, { childList: true, subtree: true })""",
+    )
+    assert set(page.evaluate("window.first")) == {"Ich"}
+    assert page.evaluate("document.querySelector('#direction input:checked').value") == "de-en"
+
+
+def test_a_model_that_loads_is_said_and_what_is_shown_stays(open_page: Callable[..., Page]) -> None:
+    answers = iter([*[{"state": "loading"}] * 3])
+
+    def answer(route: Route) -> None:
+        if json.loads(route.request.post_data or "{}").get("fn_name") != "ready":
+            return route.fallback()
+        return route.fulfill(json=next(answers, {"state": "ready"}))
+
+    page = open_page(routes={"**/component_server/*": answer})
+    page.wait_for_function("document.querySelector('.notice').textContent.includes('is loading')")
+    assert page.locator(".chips.src .chip").count() > 3
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+    page.wait_for_function("document.querySelector('.notice').hidden")
+
+
+def test_a_model_that_will_not_come_is_said(open_page: Callable[..., Page]) -> None:
+    def answer(route: Route) -> None:
+        if json.loads(route.request.post_data or "{}").get("fn_name") != "ready":
+            return route.fallback()
+        return route.fulfill(json={"state": "en-zh is not available here: no such folder"})
+
+    page = open_page(routes={"**/component_server/*": answer})
+    page.wait_for_selector(".notice.error:visible")
+    assert "not available" in page.inner_text(".notice")
