@@ -1,7 +1,7 @@
 /* The lab: the head switchboard with its ribbons, and eleven further questions to the model. */
 
 const LAB_KINDS = ["encoder", "decoder", "cross"];
-const LAB_PLACE = [["layer", "Layer", "number", 1], ["head", "Head", "number", 1]];
+const LAB_PLACE = [["layer", "Layer", "number", null], ["head", "Head", "number", null]];  // null: the server chooses the best aligning head
 const LAB_KIND = ["kind", "Attention", LAB_KINDS, "cross"];
 /** Each view: its name, two sentences on what it shows and does not, its source, its fields [name, label, type or choices, value]. */
 const LAB_VIEWS = [
@@ -12,7 +12,7 @@ const LAB_VIEWS = [
   ["rollout", "Rollout and flow", "Attention multiplied through all layers: which source token could reach which target token. It sees weights and assumes that residual connections carry half; values and feed-forward layers are left out.", "Abnar & Zuidema 2020", [["method", "Method", ["rollout", "flow"], "rollout"]]],
   ["lens", "Logit lens", "What each decoder layer would say if it were the last. Early layers were never trained to speak, so nonsense there does not mean that they do nothing.", "nostalgebraist 2020", []],
   ["faithfulness", "Faithfulness", "Takes away one source word at a time and compares the loss with the order that attention gives the words. A sentence with a hole is one the model never saw, so even this truth is only one of several.", "Jain & Wallace 2019", []],
-  ["align", "Alignment", "Word links read off one head; paste links of your own in Pharaoh format to see the error rate. A head that aligns well need not be one that the model needs.", "Och & Ney 2003; Chen et al. 2020", [...LAB_PLACE, ["reading", "Row belongs to", ["output", "input"], "output"], ["way", "Links by", ["argmax", "threshold", "both"], "argmax"], ["gold", "Your links", "text", ""]]],
+  ["align", "Alignment", "Word links read off one head, a whole layer or its norms; paste links of your own in Pharaoh format to see the error rate, what was missed dashed. A head that aligns well need not be one that the model needs.", "Och & Ney 2003; Chen et al. 2020", [["map", "Map", ["raw", "norm"], null], ["layer", "Layer", "number", null], ["head", "Head (0: whole layer)", "number:0", null], ["reading", "Row belongs to", ["output", "input"], null], ["way", "Links by", ["argmax", "reverse", "both", "threshold"], "argmax"], ["threshold", "Threshold", "range:0.05:0.95:0.05", 0.3], ["gold", "Your links", "text", ""]]],
   ["profile", "Head profile", "What each head mostly does, measured over a corpus where the checkpoint ships one. A role is an average: on a single sentence a head may do something else.", "Voita et al. 2019; Clark et al. 2019", [LAB_KIND, ["measure", "Measure", ["confidence", "relative_entropy", "previous", "same", "next", "special", "punctuation"], "confidence"]]],
   ["positions", "Positions", "Shifts, scales or removes (scale 0) the position encodings and translates again. The model was trained without shifts, so a change shows habit as much as design.", "Vaswani et al. 2017", [["side", "Side", ["source", "target", "both"], "both"], ["shift", "Shift", "number:-50:500", 5], ["scale", "Scale", "range:0:2:0.05", 1]]],
   ["cell", "One cell", "One attention weight worked out: query, key, dot product, scaling, mask, softmax and what is carried. The numbers are exact; what a dimension means nobody can read off them.", "Vaswani et al. 2017", [LAB_KIND, ...LAB_PLACE, ["query", "Query row", "number", 1], ["key", "Key column", "number", 1]]],
@@ -20,38 +20,51 @@ const LAB_VIEWS = [
 
 const mountLab = (element, server) => {
   const box = element.querySelector(".lab"), find = selector => box.querySelector(selector);
-  const state = { kind: "cross", boards: {}, off: new Set(), gate: 0, change: null, view: "force", options: {}, answers: {}, text: "", run: 0, error: "" };
+  const state = { kind: "cross", boards: {}, off: new Set(), gate: 0, change: null, view: "force", options: {}, answers: {}, text: "", way: "", id: null, run: 0, asked: 0, own: false };
   const key = (kind, layer, head) => `${kind}:${layer}:${head}`;
   const signed = (value, digits = 2) => (Math.abs(value) < .5 * 10 ** -digits ? (0).toFixed(digits) : (value < 0 ? "−" : "+") + Math.abs(value).toFixed(digits));
   const plainNumber = value => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2);
   const refuse = (where, text) => { const node = find(where); node.hidden = !text; node.textContent = text || ""; };
 
   /* ---- long runs: a row of short requests, which can be stopped between them ---- */
-  const busy = (on, words = "") => {
+  const busy = (on, words = "", done = 0) => {
     find(".lab-run").hidden = on; find(".lab-stop").hidden = !on; find(".lab-again").disabled = on;
     find(".lab-progress").textContent = words;
+    find(".lab-done").hidden = !on; find(".lab-done").value = done;
     box.setAttribute("aria-busy", String(on));
   };
   const ask = async (name, request) => {
-    try { return await server[name]({ text: state.text, direction: direction(), ...request }); } catch { return { error: t("No answer from the server. Please try again.") }; }
+    try {
+      const answer = await server[name]({ text: state.text, direction: state.way, id: state.id, ...request });
+      if (answer.id) state.id = answer.id;
+      return answer;
+    } catch { return { error: t("No answer from the server. Please try again.") }; }
   };
-  const start = async () => {
+  const clear = () => { Object.assign(state, { boards: {}, off: new Set(), change: null, answers: {}, text: "", id: null }); refuse(".lab-error", ""); };
+  /** `show` switches the head off that the translation needs most, so that the first look has something to see. */
+  const start = async (show = false) => {
     const number = ++state.run;
-    Object.assign(state, { boards: {}, off: new Set(), change: null, answers: {}, text: find("#lab-text").value });
-    refuse(".lab-error", "");
+    clear();
+    Object.assign(state, { text: find("#lab-text").value, way: direction() });
     paint();
     const kinds = [state.kind, ...LAB_KINDS.filter(kind => kind !== state.kind)];
     for (const [done, kind] of kinds.entries()) {
-      busy(true, t("Switching off heads one by one: {done} of {all} attentions", { done, all: 3 }));
+      busy(true, t("Switching off heads one by one: {done} of {all} attentions", { done, all: 3 }), done);
       const answer = await ask("lab_board", { kind });
       if (number !== state.run) return;
       if (answer.error) { busy(false); return refuse(".lab-error", answer.error); }
       state.boards[kind] = answer;
+      if (show && !done) state.off.add(neediest(kind));
       paint();
       if (!done) { await again(); if (number !== state.run) return; }
     }
     busy(false);
+    if (state.change && !state.options.force?.target) { (state.options.force ||= {}).target = state.change.before.text; if (state.view === "force") paintViews(); }
     look();
+  };
+  const neediest = kind => {
+    const { values } = state.boards[kind], least = Math.min(...values.flat()), layer = values.findIndex(row => row.includes(least));
+    return key(kind, layer, values[layer].indexOf(least));
   };
   const stop = () => { state.run++; busy(false, t("Stopped.")); };
   const again = async () => {
@@ -79,7 +92,7 @@ const mountLab = (element, server) => {
     grid.replaceChildren();
     find(".lab-legend").replaceChildren();
     paintPresets(board);
-    if (!board) { grid.append(el("p", { class: "muted", text: t("Press Run: each head is switched off alone.") })); return; }
+    if (!board) { grid.append(el("p", { class: "muted", text: box.getAttribute("aria-busy") === "true" ? t("Each head is being switched off alone …") : t("Press Run: each head is switched off alone.") })); return; }
     const { values, roles } = board, heads = values[0].length, limit = Math.max(.5, ...values.flat().map(Math.abs)), colours = lookup("difference", false);
     const name = (letter, i, members) => el("button", { type: "button", class: "lab-line", text: `${letter}${i + 1}`, "aria-label": t("Switch {name} on or off", { name: `${letter}${i + 1}` }), on: { click: () => toggle(members) } });
     grid.style.setProperty("--heads", heads);
@@ -135,7 +148,7 @@ const mountLab = (element, server) => {
     before.replaceChildren(); after.replaceChildren(); find(".lab-ribbons").replaceChildren();
     if (!change) return;
     const title = change.off === 1 ? t("1 head off") : t("{off} heads off", { off: change.off }), fresh = changed(change.before.words, change.after.words);
-    const target = languagesOf(direction())[1];
+    const target = languagesOf(state.way)[1];
     const said = el("p", { lang: target });
     let at = 0;
     change.after.words.forEach((word, i) => {
@@ -145,33 +158,29 @@ const mountLab = (element, server) => {
     });
     before.append(el("h3", { text: t("All heads on") }), el("p", { lang: target, text: change.before.text }), el("p", { class: "cap" }, ...tParts("log p {score} nats", { score: plainNumber(change.before.score) })));
     after.append(el("h3", { text: title }), said, el("p", { class: "cap" }, ...tParts("log p {score}, of the first translation {first} (Δ {change})", { score: plainNumber(change.after.score), first: plainNumber(change.first), change: signed(change.change) })));
-    find(".lab-ribbons").append(ribbons(change, title, fresh));
+    find(".lab-ribbons").append(ribbons({ ...changePicture(), width: find(".lab-change").clientWidth }));
   };
-  const ribbons = (change, title, fresh) => {
-    const pen = document.createElement("canvas").getContext("2d"), [source, target] = languagesOf(direction());
-    pen.font = "16px " + getComputedStyle(box).fontFamily;
-    const margin = 116, room = Math.max(find(".lab-change").clientWidth - margin - 16, 200), all = [change.before.words, change.source, change.after.words];
-    const tight = words => (room - words.reduce((sum, word) => sum + pen.measureText(word).width, 0)) / Math.max(words.length - 1, 1);
-    const gap = clamp(Math.min(...all.map(tight)), 7, 18), place = words => { let x = 0; return words.map(word => { const width = pen.measureText(word).width, at = x + width / 2; x += width + gap; return { word, at, end: x - gap }; }); };
-    const rows = all.map(place), wide = Math.max(...rows.map(row => (row.length ? row.at(-1).end : 0)));
-    const width = Math.max(wide, room);
-    for (const row of rows) { const free = row.length > 1 ? (width - row.at(-1).end) / (row.length - 1) : 0; row.forEach((each, i) => { each.at += Math.min(free, 60) * i; }); }
-    const heights = [20, 170, 320], svg = svgEl("svg", { width: width + margin + 8, height: 340, role: "img", "aria-label": t("Word alignment of both translations") }), colours = lookup("house", false);
-    const links = (side, row, top, bottom) => side.links.forEach((line, i) => line.forEach((weight, j) => {
-      if (weight < .08) return;
-      const [x, z] = top === 0 ? [row[i].at, rows[1][j].at] : [rows[1][j].at, row[i].at], y = heights[top] + 8, end = heights[bottom] - 18, middle = (y + end) / 2;
-      const path = svgEl("path", { d: `M${x + margin},${y}C${x + margin},${middle} ${z + margin},${middle} ${z + margin},${end}`, fill: "none", stroke: rgb(colours[Math.round(256 * clamp(weight, 0, 1))]), "stroke-width": (1 + 15 * weight).toFixed(1), "stroke-opacity": .75 });
-      path.append(svgEl("title", {}, `${row[i].word} – ${rows[1][j].word} ${two(weight)}`));
-      svg.append(path);
-    }));
-    links(change.before, rows[0], 0, 1);
-    links(change.after, rows[2], 1, 2);
-    [[t("All heads on"), target], [t("Source"), source], [title, target]].forEach(([name, lang], n) => {
-      svg.append(svgEl("text", { x: 0, y: heights[n], class: "lab-row" }, name));
-      rows[n].forEach((each, i) => svg.append(svgEl("text", { x: each.at + margin, y: heights[n], "text-anchor": "middle", lang }, each.word)));
-    });
-    rows[2].forEach((each, i) => { const half = pen.measureText(each.word).width / 2; if (fresh[i]) svg.append(svgEl("line", { x1: each.at + margin - half, x2: each.at + margin + half, y1: heights[2] + 6, y2: heights[2] + 6, class: "changed" })); });
-    return svg;
+  /** What the ribbons show: old words, source, new words, and the weights between them. */
+  const changePicture = () => {
+    const { before, source, after, off } = state.change, [from, to] = languagesOf(state.way), title = off === 1 ? t("1 head off") : t("{off} heads off", { off });
+    return {
+      rows: [{ name: t("All heads on"), words: before.words, lang: to }, { name: t("Source"), words: source, lang: from }, { name: title, words: after.words, lang: to, fresh: changed(before.words, after.words) }],
+      bands: [before.links, source.map((_, j) => after.links.map(line => line[j]))],
+      label: t("Word alignment of both translations"),
+    };
+  };
+
+  /* ---- take it away ---- */
+  const numbers = () => LAB_KINDS.filter(kind => state.boards[kind]).flatMap(kind => state.boards[kind].values.flatMap((row, l) => row.map((value, h) => ({ attention: kind, layer: l + 1, head: h + 1, role: state.boards[kind].roles[l][h], change: value, gate: state.off.has(key(kind, l, h)) ? state.gate : 1 }))));
+  const files = {
+    svg: () => drawing(ribbonsText(changePicture()), "svg"),
+    png: () => drawing(ribbonsText(changePicture()), "png"),
+    csv: () => new Blob(["\ufeff" + ["attention,layer,head,role,change of log p (nats),gate", ...numbers().map(each => Object.values(each).join(","))].join("\r\n") + "\r\n"], { type: "text/csv" }),
+    json: () => new Blob([JSON.stringify({ source: state.text, direction: state.way, heads: numbers(), ...state.change })], { type: "application/json" }),
+  };
+  const save = async event => {
+    const what = event.target.dataset.save;
+    if (what && state.change) saveAs(`lab-${state.way.replace(/[^\w-]+/g, "-")}.${what}`, await files[what]());
   };
 
   /* ---- further questions ---- */
@@ -180,7 +189,7 @@ const mountLab = (element, server) => {
     find(".lab-views").replaceChildren(...LAB_VIEWS.map(each => el("button", { type: "button", role: "tab", "aria-selected": String(each[0] === name), "data-view": each[0], text: t(each[1]), on: { click: () => { state.view = each[0]; paintViews(); look(); } } })));
     find(".lab-view .lab-says").replaceChildren(t(says) + " ", el("span", { class: "muted", text: source }));
     const controls = fields.map(([field, label, type, first]) => {
-      own[field] ??= first;
+      if (!(field in own)) own[field] = first;
       const set = value => { own[field] = value; };
       let input;
       if (Array.isArray(type)) {
@@ -188,37 +197,61 @@ const mountLab = (element, server) => {
       } else {
         const [shape, low, high, step] = type.split(":");
         const shown = shape === "range" ? el("output", { text: String(own[field]) }) : null;
-        input = el("input", { type: shape, value: own[field], min: low ?? (shape === "number" ? 1 : null), max: high ?? null, step: step ?? null, "aria-label": t(label), translate: "no", on: { input: event => { set(shape === "text" ? event.target.value : event.target.valueAsNumber); if (shown) shown.textContent = event.target.value; }, change: () => { if (shape !== "text") look(true); } } });
+        input = el("input", { type: shape, value: own[field] ?? "", min: low ?? (shape === "number" ? 1 : null), max: high ?? null, step: step ?? null, "aria-label": t(label), translate: "no", on: { input: event => { set(shape === "text" ? event.target.value : event.target.value === "" ? null : event.target.valueAsNumber); if (shown) shown.textContent = event.target.value; }, change: () => { if (shape !== "text") look(true); } } });
         if (shown) return el("label", { class: "cap" }, el("span", { text: t(label) }), input, shown);
       }
       return el("label", { class: "cap" + (type === "text" ? " wide" : "") }, el("span", { text: t(label) }), input);
     });
-    find(".lab-options").replaceChildren(...controls, el("button", { type: "submit", class: "btn", text: t("Ask") }));
+    find(".lab-options").replaceChildren(...controls, el("button", { type: "submit", class: "btn lab-ask-view", text: t("Ask") }), el("button", { type: "button", class: "btn lab-stop-view", hidden: true, text: t("Stop"), on: { click: () => { state.asked++; waiting(false); } } }), el("span", { class: "cap lab-wait", role: "status" }));
+    find(".lab-view").dataset.view = name;
     paintAnswer();
   };
+  /** The seconds are counted while the model works; who stops waits no longer. */
+  const waiting = on => {
+    const began = Date.now(), say = () => { find(".lab-wait").textContent = on ? t("The model is at work: {seconds} s", { seconds: Math.round((Date.now() - began) / 1000) }) : ""; };
+    clearInterval(waiting.timer);
+    find(".lab-view").setAttribute("aria-busy", String(on));
+    find(".lab-stop-view").hidden = !on;
+    if (on) waiting.timer = setInterval(say, 500); else say();
+  };
   const look = async (anew = false) => {
-    const name = state.view, number = state.run;
-    if (!state.text || (name === "force" && !(state.options.force.target || "").trim())) return;
-    if (!anew && state.answers[name]) return paintAnswer();
-    find(".lab-view").setAttribute("aria-busy", "true");
-    const answer = await ask("lab_ask", { view: name, options: state.options[name] });
-    find(".lab-view").setAttribute("aria-busy", "false");
-    if (number !== state.run) return;
+    const name = state.view, number = ++state.asked, own = state.options[name];
+    if (!state.text || (name === "force" && !(own.target || "").trim())) return waiting(false);
+    if (!anew && state.answers[name]) { waiting(false); return paintAnswer(); }
+    waiting(true);
+    const answer = await ask("lab_ask", { view: name, options: own });
+    if (number !== state.asked) return;
+    waiting(false);
     state.answers[name] = answer;
-    if (name === state.view) paintAnswer();
+    let filled = false;
+    for (const [field, value] of Object.entries(answer.chosen || {})) if (own[field] === null) { own[field] = value; filled = true; }
+    if (filled) paintViews(); else paintAnswer();
   };
   const paintAnswer = () => {
     const answer = state.answers[state.view] || {}, lines = find(".lab-lines"), figures = find(".lab-figures"), table = find(".lab-table");
     refuse(".lab-view-error", answer.error);
     lines.replaceChildren(...(answer.lines || []).map(([words, values]) => el("p", {}, ...tParts(words, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]))))));
     figures.replaceChildren();
-    for (const figure of answer.figures || []) {
-      const holder = el("div", {}, el("div", { class: "plot-view" }, el("div", { class: "plot" }), el("output", { "aria-live": "polite" })));
+    find(".lab-answer").classList.toggle("pictured", !!(answer.figures || []).length || !!answer.ribbons);
+    if (answer.ribbons) figures.append(alignment(answer.ribbons, figures.clientWidth));
+    for (const [n, figure] of (answer.figures || []).entries()) {
+      const holder = el("figure", {}, ...(answer.captions ? [el("figcaption", { class: "cap", text: t(answer.captions[n]) })] : []), el("div", { class: "plot-view" }, el("div", { class: "plot" }), el("output", { "aria-live": "polite" })));
       figures.append(holder);
-      mountPlot(holder, { value: figure }, () => {});
+      mountPlot(holder, { value: spokenFigure(figure, t) }, () => {});
+      if (answer.cells && !n) whenPlotly(() => holder.querySelector(".plot").on?.("plotly_click", ({ points: [point] }) => { Object.assign(state.options[state.view], { query: point.y + 1, key: point.x + 1 }); paintViews(); look(true); }));
     }
     table.replaceChildren();
     if (answer.table) table.append(el("table", {}, el("thead", {}, el("tr", {}, ...answer.table.head.map(text => el("th", { scope: "col", text: t(text) })))), el("tbody", {}, ...answer.table.rows.map(row => el("tr", {}, ...row.map((text, i) => el("td", { text: ["role", "fate"].includes(answer.table.head[i]) ? t(text) : text })))))));
+  };
+
+  /** A link keeps its weight as width and colour; a link of one's own that was not found is dashed. */
+  const alignment = ({ source, target, words, links, gold }, width) => {
+    const [from, to] = languagesOf(state.way), found = new Set(links.map(String));
+    return el("div", { class: "lab-ribbons", translate: "no" }, ribbons({
+      rows: [{ name: t("Source"), words: source, lang: from }, { name: t("Translation"), words: target, lang: to }],
+      bands: [source.map((_, s) => target.map((_, g) => (found.has(`${s},${g}`) ? Math.max(words[g][s], .1) : 0)))],
+      missed: gold.filter(pair => !found.has(String(pair))), width, label: t("Alignment"),
+    }));
   };
 
   /* ---- words, and what starts what ---- */
@@ -232,20 +265,44 @@ const mountLab = (element, server) => {
     find(".lab-change h2").textContent = t("What changes");
     find(".lab-again").textContent = t("Translate again");
     find(".lab-note").textContent = t("Ribbon width and colour: word alignment weight, mean of the aligning heads that are on. Underlined: words that changed.");
+    find(".lab-export span").textContent = t("Export");
     paintBoard(); paintChange(); paintViews();
   };
   find(".lab-ask").addEventListener("submit", event => { event.preventDefault(); start(); });
   find(".lab-stop").addEventListener("click", stop);
+  find(".lab-export").addEventListener("click", save);
+  find("#lab-text").addEventListener("input", () => { state.own = true; });
   find(".lab-again").addEventListener("click", () => { if (Object.keys(state.boards).length) again(); });
   find(".lab-grid").addEventListener("keydown", arrows);
   find(".lab-gate input").addEventListener("input", event => { state.gate = event.target.valueAsNumber; find(".lab-gate output").textContent = state.gate.toFixed(2); paintBoard(); });
   find(".lab-options").addEventListener("submit", event => { event.preventDefault(); look(true); });
-  const example = () => (window.__explorerData?.examples || []).find(each => each.direction === direction());
-  document.addEventListener("change", event => { if (event.target.closest("#direction")) { stop(); find("#lab-text").value = example()?.text || ""; Object.assign(state, { boards: {}, off: new Set(), change: null, answers: {}, text: "" }); find(".lab-progress").textContent = ""; paint(); } });
+
+  /** Opened, the lab runs by itself on the page's sentence, once for each, unless one was typed here. */
+  const opened = () => {
+    const example = (window.__explorerData?.examples || []).find(each => each.direction === direction());
+    const text = (field("source-text")?.value || "").trim() || (example ? example.text : "");
+    if (state.own || !text || (text === state.text && direction() === state.way)) return;
+    find("#lab-text").value = text;
+    start(true);
+  };
+  document.addEventListener("change", event => {
+    if (!event.target.closest("#direction")) return;
+    stop();
+    clear();
+    Object.assign(state, { own: false, options: {} });
+    find(".lab-progress").textContent = "";
+    paint();
+    setTimeout(() => { if (box.clientWidth) opened(); }, 400);  // until the page has its example of this direction
+  });
   addEventListener("explorer-language", paint);
   addEventListener("explorer-theme", () => { paintBoard(); paintChange(); });
-  new ResizeObserver(() => paintChange()).observe(find(".lab-change"));
-  find("#lab-text").value = example()?.text || "";
+  let width = 0;
+  new ResizeObserver(() => {
+    const before = width;
+    width = box.clientWidth;
+    if (width && !before) opened();
+    if (width && width !== before) { paintChange(); paintAnswer(); }
+  }).observe(box);
   paint();
 };
 Object.assign(window.AttentionExplorer, { lab: mountLab });

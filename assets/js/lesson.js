@@ -107,7 +107,7 @@ const mountLesson = (element, server) => {
     find(".views").hidden = views.length < 2;
     find(".views").replaceChildren(...views.map(each => el("button", { type: "button", "aria-pressed": String(each === now), text: say(each.name), on: { click: () => { state.views[state.name] = each.name; load(); } } })));
     find(".tensor").replaceChildren(el("code", { text: now.tensor }), ...(now.shape.length ? [el("span", { class: "shape", text: `[${now.shape.join(", ")}]` })] : []));
-    figure.value = adapted(latest.figure);
+    figure.value = spokenFigure(latest.figure, say);
     redraw();
     find(".plot").setAttribute("aria-label", `${station().title}: ${say(view)} ${now.tensor}`);
     turn(controls);
@@ -115,23 +115,6 @@ const mountLesson = (element, server) => {
     find(".numbers").replaceChildren(...pairs(numbers, value => el("dd", { text: say(value) })));
     const lang = languagesOf(state.direction)[1];
     find(".texts").replaceChildren(...pairs(texts, value => el("dd", { text: value || "∅", lang })));
-  };
-
-  /** The figure in the page's language, and as high as its tokens need. */
-  const adapted = text => {
-    const themes = JSON.parse(text);
-    for (const { data, layout } of Object.values(themes)) {
-      if (!layout) continue;
-      for (const each of data) {
-        if (each.name) each.name = say(each.name.replace(/, pair (\d+)$/, "")) + (/, pair (\d+)$/.exec(each.name)?.[1] ? " " + /, pair (\d+)$/.exec(each.name)[1] : "");
-        if (each.colorbar?.title?.text) each.colorbar.title.text = say(each.colorbar.title.text);
-      }
-      for (const [name, axis] of Object.entries(layout)) if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.text = say(axis.title.text);
-      const names = layout.yaxis?.ticktext, others = names?.indexOf("all others");
-      if (others >= 0) names[others] = say("all others");
-      layout.height ||= names ? clamp(150 + 24 * names.length, 260, phone() ? 480 : 640) : 380;
-    }
-    return JSON.stringify(themes);
   };
 
   const turn = controls => {

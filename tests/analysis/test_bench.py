@@ -75,6 +75,7 @@ def test_word_maps_add_pieces_and_average_rows(tiny: Translator, trace: Trace) -
 def test_the_ways_to_read_links() -> None:
     words = np.array([[0.6, 0.3, 0.1], [0.55, 0.45, 0.0], [0.0, 0.0, 0.0]])
     assert links_of(words) == {(0, 0), (0, 1)}
+    assert links_of(words, "reverse") == {(0, 0), (1, 1), (2, 0)}
     assert links_of(words, "both") == {(0, 0)}
     assert links_of(words, "threshold", 0.3) == {(0, 0), (1, 0), (0, 1), (1, 1)}
     with pytest.raises(InputError, match="way is 'x'"):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from translator.errors import InputError
-from translator.figures.heads import head_statistic, log_prob_change
+from translator.figures.heads import error_rates, head_statistic, log_prob_change
 
 
 def test_a_statistic_stands_in_its_layer_and_head():
@@ -27,3 +27,17 @@ def test_changes_have_zero_at_the_centre_and_their_number_in_the_cell():
     assert log_prob_change(np.zeros((1, 1))).data[0].zmax > 0
     with pytest.raises(InputError, match="layers, heads"):
         log_prob_change(np.zeros(3))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_low_error_stands_out_and_the_chosen_head_is_framed(theme: str):
+    rates = np.array([[0.2, 0.9], [0.5, 1.0]])
+    figure = error_rates(rates, chosen=(1, 0), theme=theme)
+    np.testing.assert_array_equal(figure.data[0].z, rates)
+    places, colours = zip(*figure.data[0].colorscale, strict=True)
+    assert list(places) == sorted(places) and (places[0], places[-1]) == (0, 1)
+    usual = head_statistic(rates, "x", theme=theme).data[0].colorscale
+    assert (colours[0], colours[-1]) == (usual[-1][1], usual[0][1])  # no error has the colour of a full weight
+    frame = figure.layout.shapes[0]
+    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (-0.5, 0.5, 0.5, 1.5)
+    assert not error_rates(rates).layout.shapes

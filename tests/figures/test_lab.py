@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from translator.errors import InputError
-from translator.figures.lab import cell_products, lens_map, rank_correlations
+from translator.figures.lab import cell_products, cell_values, lens_map, rank_correlations
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -31,3 +31,10 @@ def test_the_bars_of_a_cell_add_up_to_the_dot_product() -> None:
     q, k = np.array([1.0, -2, 3]), np.array([2.0, 0.5, 1])
     bars = cell_products(q, k).data[0]
     assert sum(bars.y) == pytest.approx(q @ k)
+
+
+def test_the_carried_value_stands_before_the_whole_one() -> None:
+    v, mixed = np.array([1.0, -2.0]), np.array([0.5, 0.5])
+    whole, carried, row = cell_values(v, 0.25 * v, mixed).data
+    np.testing.assert_allclose(carried.y, 0.25 * np.array(whole.y))
+    np.testing.assert_allclose(row.y, mixed)

@@ -15,7 +15,7 @@ from translator.ui.models import Models
 
 OPTIONS = {
     "target": "I run.", "step": 2, "choice": "", "beam": 3, "penalty": 0.6, "kind": "cross", "layer": 2, "head": 1,
-    "method": "flow", "reading": "output", "way": "both", "gold": "0-0", "measure": "confidence", "side": "both",
+    "method": "flow", "map": "raw", "reading": "output", "way": "both", "threshold": 0.3, "gold": "0-0", "measure": "confidence", "side": "both",
     "shift": 2, "scale": 1, "query": 2, "key": 2,
 }  # fmt: skip
 VIEWS = ("force", "edit", "beams", "norms", "rollout", "lens", "faithfulness", "align", "profile", "positions", "cell")
@@ -38,14 +38,65 @@ def test_the_board_and_the_switch(lab: dict) -> None:
     assert found["source"] == ["Das", "Haus", "ist", "alt", "."]
 
 
+def drawn_words(figure: dict) -> set[str]:
+    """The titles of a figure's axes and colour bars, which the page says in its own language."""
+    axes = [axis for name, axis in figure["layout"].items() if name[1:].startswith("axis") and "title" in axis]
+    bars = [trace["colorbar"] for trace in figure["data"] if "colorbar" in trace]
+    return {each["title"]["text"] for each in axes + bars if each.get("title", {}).get("text")}
+
+
+def test_one_translation_serves_every_question(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = Models({"de-en": tiny_checkpoint}, device="cpu")
+    asked = {"text": "Das Haus ist alt.", "direction": "de-en"}
+    board, _, ask = server_functions(models)
+    first = board({**asked, "kind": "cross"})
+    monkeypatch.setattr(models.get("de-en"), "translate", None)
+    again = ask({**asked, "view": "lens", "options": {}, "id": first["id"]})
+    assert again["figures"] and again["id"] == first["id"]
+    with pytest.raises(TypeError):  # another text is no answer to that id
+        ask({**asked, "text": "Das Haus.", "view": "lens", "options": {}, "id": first["id"]})
+
+
+def test_a_head_that_was_not_chosen_is_one_that_aligns(lab: dict) -> None:
+    """The tiny checkpoint ships no profile: the first head that has the role in this sentence, else the first."""
+    roles = np.array(lab["lab_board"]({"kind": "cross"})["roles"]) == "aligns"
+    layer, head = np.argwhere(roles if roles.any() else np.ones_like(roles))[0] + 1
+    options = {**OPTIONS, **dict.fromkeys(("layer", "head", "map", "reading"))}
+    for view in ("norms", "align", "cell"):
+        chosen = lab["lab_ask"]({"view": view, "options": options})["chosen"]
+        assert (chosen["layer"], chosen["head"]) == (layer, head)
+    whole = lab["lab_ask"]({"view": "align", "options": {**OPTIONS, "head": 0, "map": "norm"}})
+    assert whole["chosen"] == {"map": "norm", "layer": 2, "head": 0, "reading": "output"}
+
+
+def test_links_in_both_directions(lab: dict) -> None:
+    """Each way against the words' map itself; the links that both find are their common ones."""
+    found = {
+        way: lab["lab_ask"]({"view": "align", "options": {**OPTIONS, "way": way}})["ribbons"]
+        for way in ("argmax", "reverse", "both", "threshold")
+    }
+    words = np.array(found["argmax"]["words"])
+    assert words.shape == (len(found["argmax"]["target"]), len(found["argmax"]["source"]))
+    links = {way: set(map(tuple, each["links"])) for way, each in found.items()}
+    assert links["both"] == links["argmax"] & links["reverse"]
+    assert all(words[t, s] == words[t].max() for s, t in links["argmax"])
+    assert all(words[t, s] == words[:, s].max() for s, t in links["reverse"])
+    assert links["threshold"] == {(s, t) for t, s in np.argwhere(words >= 0.3)}
+    assert found["both"]["gold"] == [(0, 0)]
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_answers(lab: dict, view: str) -> None:
     found = lab["lab_ask"]({"view": view, "options": OPTIONS})
     assert "error" not in found, found
     assert found.get("lines") or found.get("figures")
+    tables = frontend.locales()
+    said = set(found.get("captions", []))
     for figure in found.get("figures", []):
         assert set(json.loads(figure)) == {"light", "dark"}
-    tables = {name: json.loads((frontend.ASSETS / "locales" / f"{name}.json").read_bytes()) for name in ("zh", "de")}
+        said |= drawn_words(json.loads(figure)["light"])
+    for table in tables.values():
+        assert not said - set(table), said - set(table)
     for english, values in found.get("lines", []):
         assert set(re.findall(r"\{(\w+)\}", english)) == set(values)
         for table in tables.values():
@@ -68,6 +119,10 @@ def test_every_view_answers(lab: dict, view: str) -> None:
         ("lab_ask", {"view": "align", "options": {**OPTIONS, "gold": "0-99"}}, "0-99"),
         ("lab_ask", {"view": "positions", "options": {**OPTIONS, "scale": 11}}, "scale is 11"),
         ("lab_ask", {"view": "beams", "options": {**OPTIONS, "beam": 1}}, "beam is 1"),
+        ("lab_ask", {"view": "beams", "options": {**OPTIONS, "beam": 13}}, "beam is 13"),
+        ("lab_ask", {"view": "align", "options": {**OPTIONS, "way": "none"}}, "way is 'none'"),
+        ("lab_ask", {"view": "align", "options": {**OPTIONS, "head": 9}}, "L2H9"),
+        ("lab_ask", {"view": "rollout", "options": {"method": "none"}}, "method is 'none'"),
     ],
 )
 def test_what_cannot_be_is_said_in_words(lab: dict, name: str, request_: dict, named: str) -> None:

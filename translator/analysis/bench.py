@@ -24,7 +24,10 @@ from translator.trace import Token, Trace
 
 Reading = Literal["output", "input"]
 READINGS: tuple[Reading, ...] = ("output", "input")
-Way = Literal["argmax", "threshold", "both"]
+Way = Literal["argmax", "reverse", "threshold", "both"]
+WAYS: tuple[Way, ...] = ("argmax", "reverse", "threshold", "both")
+Map = Literal["raw", "norm"]
+MAPS: tuple[Map, ...] = ("raw", "norm")
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5)
 
 
@@ -33,11 +36,11 @@ class Aligner:
     """One way to read links off a trace.
 
     `map`: "raw" weights or "norm" shares. `layer` and `head` count from 0; `head` None: the mean of the layer's
-    heads, or the layer's own norm map. `way`: each target word's largest weight ("argmax"), every weight of at least
-    `threshold`, or the pairs that are each other's largest ("both").
+    heads, or the layer's own norm map. `way`: each target word's largest weight ("argmax"), each source word's
+    ("reverse"), every weight of at least `threshold`, or the pairs that are each other's largest ("both").
     """
 
-    map: Literal["raw", "norm"] = "raw"
+    map: Map = "raw"
     layer: int = 0
     head: int | None = None
     reading: Reading = "output"
@@ -111,11 +114,13 @@ def links_of(words: np.ndarray, way: Way = "argmax", threshold: float = 0.3) -> 
     seen_tgt, seen_src = np.asarray(words.any(axis=1)), np.asarray(words.any(axis=0))
     if way == "argmax":
         return best_links(words, seen_src, seen_tgt)
+    if way == "reverse":
+        return frozenset((s, t) for t, s in best_links(words.T, seen_tgt, seen_src))
     if way == "threshold":
         return links_above(words, threshold, seen_src, seen_tgt)
     if way == "both":
         return both_ways(best_links(words, seen_src, seen_tgt), best_links(words.T, seen_tgt, seen_src))
-    raise InputError(f"way is {way!r}; it must be argmax, threshold or both")
+    raise InputError(f"way is {way!r}; it must be one of {', '.join(WAYS)}")
 
 
 def align(translator: Translator, trace: Trace, aligner: Aligner, counts: tuple[int, int]) -> frozenset[Link]:
@@ -124,17 +129,27 @@ def align(translator: Translator, trace: Trace, aligner: Aligner, counts: tuple[
     Raises:
         InputError: there is no such layer, head, reading or way.
     """
-    maps = trace.cross if aligner.map == "raw" else norms(translator, trace).cross
-    layers, heads = maps.shape[:2]
+    return links_of(word_map(translator, trace, aligner, counts), aligner.way, aligner.threshold)
+
+
+def word_map(translator: Translator, trace: Trace, aligner: Aligner, counts: tuple[int, int]) -> np.ndarray:
+    """The map of words [target, source] that `align` reads its links off.
+
+    Raises:
+        InputError: there is no such layer, head or reading.
+    """
+    layers, heads = trace.cross.shape[:2]
     if not 0 <= aligner.layer < layers or not (aligner.head is None or 0 <= aligner.head < heads):
         raise InputError(f"there is no {aligner.name}; layers run to L{layers}, heads to H{heads}")
+    found = None if aligner.map == "raw" else norms(translator, trace)
+    maps = trace.cross if found is None else found.cross
     if aligner.head is not None:
         chosen = share(maps[aligner.layer, aligner.head])
-    elif aligner.map == "raw":
+    elif found is None:
         chosen = maps[aligner.layer].mean(axis=0)
     else:
-        chosen = share(norms(translator, trace).cross_layers[aligner.layer])
-    return links_of(word_maps(chosen, trace, counts, aligner.reading), aligner.way, aligner.threshold)
+        chosen = share(found.cross_layers[aligner.layer])
+    return word_maps(chosen, trace, counts, aligner.reading)
 
 
 def align_bench(

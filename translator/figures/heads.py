@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from translator.errors import InputError
 from translator.figures.label import label
-from translator.figures.style import Theme, colour_bar, figure, index_axis, signed_scale, weight_scale
+from translator.figures.style import Theme, colour_bar, figure, index_axis, palette, signed_scale, weight_scale
 
 
 def head_statistic(
@@ -26,6 +26,29 @@ def log_prob_change(values: np.ndarray, *, theme: Theme = "light") -> go.Figure:
     """Δ log-probability (nats) of a fixed translation when each head is off, [L, H]: purple loses, green gains."""
     limit = max(float(np.abs(values).max(initial=0.0)), 1e-6)
     return _map(values, "Δ log p (nats)", (-limit, limit), signed_scale(theme), "+.2f", theme)
+
+
+def error_rates(values: np.ndarray, *, chosen: tuple[int, int] | None = None, theme: Theme = "light") -> go.Figure:
+    """Alignment error rate of each head, [L, H], 0 to 1: the less, the darker (lighter in the dark theme).
+
+    Args:
+        chosen: a (layer, head) counted from 0, which gets the frame that says "you are here".
+    """
+    colours = palette(theme)
+    turned = [(1 - place, colour) for place, colour in reversed(colours.scale)]
+    fig = _map(values, "alignment error rate", (0.0, 1.0), turned, ".2f", theme)
+    if chosen is not None:
+        layer, head = chosen
+        fig.add_shape(
+            type="rect",
+            x0=head - 0.5,
+            x1=head + 0.5,
+            y0=layer - 0.5,
+            y1=layer + 0.5,
+            line={"color": colours.here, "width": 2},
+        )
+    fig.update_layout(height=110 + 44 * len(values))
+    return fig
 
 
 def _map(

@@ -81,3 +81,19 @@ def cell_products(q: np.ndarray, k: np.ndarray, *, theme: Theme = "light") -> go
     fig.update_yaxes(type="linear", title_text="value")
     fig.update_layout(legend={"orientation": "h", "y": 1.12})
     return fig
+
+
+def cell_values(v: np.ndarray, carried: np.ndarray, mixed: np.ndarray, *, theme: Theme = "light") -> go.Figure:
+    """v of one key, the share that its cell carries, and the row's sum over all keys; [E] each, by dimension."""
+    colours = palette(theme)
+    fig = figure(theme)
+    dimensions = list(range(len(v)))
+    fig.add_bar(
+        x=dimensions, y=v, marker_color=colours.track, marker_line={"color": colours.edge, "width": 1}, name="v"
+    )
+    fig.add_bar(x=dimensions, y=carried, marker_color=colours.bar, name="weight × v")
+    fig.add_scatter(x=dimensions, y=mixed, mode="markers", name="sum over the row", marker_color=colours.ink)
+    fig.update_xaxes(type="linear", title_text="dimension of the head")
+    fig.update_yaxes(type="linear", title_text="value")
+    fig.update_layout(barmode="overlay", legend={"orientation": "h", "y": 1.12})
+    return fig

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from translator.errors import InputError, TranslatorError
+from translator.trace import Trace
 from translator.ui import explorer, session
+from translator.ui.gate import Stop
+
+if TYPE_CHECKING:
+    from translator.pipeline import Translator
 
 
 def lab_tab(models: session.Models) -> None:
@@ -18,29 +23,50 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     """What the lab asks for: `lab_board`, `lab_switch` and `lab_ask`; each answers {"error": …} rather than fail.
 
     All run behind the page's gate, like a translation. A long run is a row of short requests, so that it
-    shows how far it is and can be stopped between them.
+    shows how far it is and can be stopped between them; all of them read one translation, kept for a while by its
+    "id". What runs a model brings torch, which the page must not wait for.
     """
 
     def lab_board(request: dict) -> dict:
-        return _run(request, lambda lab, *given: lab.board(*given[:2], str(request.get("kind")), given[2]))
+        from translator.ui import lab
+
+        kind = str(request.get("kind"))
+        return _run(request, lambda model, trace, stop: lab.board(model, trace, kind, stop))
 
     def lab_switch(request: dict) -> dict:
-        return _run(request, lambda lab, *given: lab.switched(*given[:2], _mapping(request.get("gates")), given[2]))
+        from translator.ui import lab
+
+        gates = _mapping(request.get("gates"))
+        return _run(request, lambda model, trace, stop: lab.switched(model, trace, gates, stop))
 
     def lab_ask(request: dict) -> dict:
-        asked = _mapping(request.get("options", {}))
-        return _run(
-            request, lambda lab, *given: lab.view(given[0], str(request.get("view")), given[1], asked, given[2])
-        )
+        from translator.ui import lab_views
+
+        asked, name = _mapping(request.get("options", {})), str(request.get("view"))
+        return _run(request, lambda model, trace, stop: lab_views.view(model, name, trace, asked, stop))
 
     def _run(request: dict, work: Callable[..., dict]) -> dict:
-        from translator.ui import lab  # brings torch, which the page must not wait for
-
-        text = session.checked_text(_mapping(request).get("text"))
+        text = session.checked_text(request.get("text"))
         direction = request.get("direction", "")
-        return models.gate.run(lambda stop: work(lab, models.get(direction), text, stop))
+
+        def worked(stop: Stop) -> dict:
+            model = models.get(direction)
+            trace, id_ = _greedy(models, model, text, request.get("id"), stop)
+            return {**work(model, trace, stop), "id": id_}
+
+        return models.gate.run(worked)
 
     return [_told(each) for each in (lab_board, lab_switch, lab_ask)]
+
+
+def _greedy(models: session.Models, model: Translator, text: str, id_: object, stop: Stop) -> tuple[Trace, object]:
+    """The greedy trace of `text` and the id that it is kept under: one translation serves every question."""
+    key = (model.bundle.info.sha256, text, "lab")
+    kept = models.store.get(id_, key)
+    if kept is not None:
+        return kept, id_
+    trace = model.translate(text, method="greedy", stop=stop)
+    return trace, models.store.put(key, trace)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

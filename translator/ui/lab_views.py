@@ -1,0 +1,279 @@
+"""The lab's further questions as plain JSON over the functions of `translator.analysis`; runs in the gate's workers.
+
+A line for a person is [English sentence, values for its {holes}]: the page says it in its own language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from translator.analysis import (
+    beams,
+    cell,
+    edit,
+    faithfulness,
+    flow,
+    forced,
+    lens,
+    norms,
+    positions,
+)
+from translator.analysis import heads as head_measures
+from translator.analysis import profile as profiles
+from translator.analysis import rollout as rollouts
+from translator.analysis.passes import layer_of
+from translator.errors import InputError
+from translator.figures import attention, decoding, lab
+from translator.figures import heads as head_figures
+from translator.pipeline import Translator
+from translator.trace import Token, Trace
+from translator.ui.asked import Asked, choice, number, real, text
+from translator.ui.explorer import show
+from translator.ui.gate import Stop
+from translator.ui.lab import Answer, table
+from translator.ui.lab_align import align, best_aligner
+
+MEASURES = ("confidence", "relative_entropy", "previous", "same", "next", "special", "punctuation")
+MAX_BEAM = 12
+DIFFERENCES = 8
+"""How many cells the norm view names."""
+
+
+def view(model: Translator, name: str, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    """One of VIEWS over the greedy `trace`: "lines", "table", "figures", each if there is any.
+
+    "captions" names the figures, one each; "chosen" says what was taken where the person had not chosen.
+
+    Raises:
+        InputError: there is no such view, or what was asked cannot be.
+    """
+    if name not in VIEWS:
+        raise InputError(f"view is {str(name)[:20]!r}; it must be one of {', '.join(VIEWS)}")
+    return VIEWS[name](model, trace, asked, stop)
+
+
+def _surfaces(tokens: tuple[Token, ...]) -> list[str]:
+    return [token.surface for token in tokens]
+
+
+def _both(trace: Trace, other: Trace) -> list[list[Any]]:
+    """Two translations as lines."""
+    return [
+        ["Before: {text} (log p {score})", {"text": trace.translation, "score": f"{trace.score:.2f}"}],
+        ["After: {text} (log p {score})", {"text": other.translation, "score": f"{other.score:.2f}"}],
+    ]
+
+
+def _force(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    found = forced.force(model, trace.source, text(asked, "target"), method="greedy", stop=stop)
+    rows = [
+        [token.surface, f"{log_prob:.2f}", str(rank)]
+        for token, log_prob, rank in zip(found.trace.tgt, found.trace.log_probs, found.ranks, strict=True)
+    ]
+    verdicts = {
+        "same": "This is what the model chooses itself.",
+        "search error": "Search error: the model finds yours more probable, but the search missed it.",
+        "model error": "Model error, if yours is right: the model finds its own more probable.",
+    }
+    scores = {"given": f"{found.score:.2f}", "chosen": f"{found.chosen_score:.2f}", "text": found.chosen.translation}
+    return {
+        "lines": [["Yours: log p {given}. The model's own: {text} ({chosen}).", scores], [verdicts[found.verdict], {}]],
+        "table": table(["token", "log p", "rank"], rows),
+        "figures": [show(decoding.token_confidence, found.trace)],
+    }
+
+
+def _edit(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    step, wanted = number(asked, "step") - 1, text(asked, "choice").strip()
+    layer_of(len(trace.tgt), step, "step")
+    candidates = trace.steps[step].candidates
+    known = {each.token.surface: each.token.id for each in reversed(candidates)}
+    rows = [[each.token.surface, f"{np.exp(each.log_prob):.3f}"] for each in candidates]
+    answer = {
+        "table": table(["candidate", "probability"], rows),
+        "figures": [show(decoding.candidates, trace.steps[step])],
+    }
+    if not wanted:
+        other = candidates[0] if candidates[0].token.id != trace.tgt[step].id else candidates[1]
+        picked: int | str = other.token.id
+    else:
+        picked = known.get(wanted, text(asked, "choice"))
+    return {**answer, "lines": _both(trace, edit.continue_from(model, trace, step, picked, stop=stop))}
+
+
+def _beams(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    width = number(asked, "beam", 2)
+    if width > MAX_BEAM:
+        raise InputError(f"beam is {width}; a tree of more than {MAX_BEAM} beams cannot be read")
+    tree = beams.beam_tree(model, trace.source, beam=width, length_penalty=real(asked, "penalty"), stop=stop)
+    pruned = sum(node.fate == "pruned" for node in tree.nodes)
+    said = {"text": tree.trace.translation, "score": f"{tree.trace.score:.2f}"}
+    greedy = {"text": tree.greedy.translation, "score": f"{tree.greedy.score:.2f}"}
+    ends = sorted((n for n in tree.nodes if n.fate in ("won", "ended")), key=lambda node: -node.normalised)
+    rows = [[node.text, f"{node.score:.2f}", f"{node.normalised:.2f}", node.fate] for node in ends]
+    return {
+        "lines": [
+            ["Beam: {text} (log p {score})", said],
+            ["Greedy: {text} (log p {score})", greedy],
+            ["{all} hypotheses lived, {pruned} of them were pruned.", {"all": len(tree.nodes), "pruned": pruned}],
+        ],
+        "table": table(["hypothesis", "log p", "after the penalty", "fate"], rows),
+        "figures": [show(decoding.beam_tree, tree.steps, lambda id_: model.bundle.tgt.token(id_).surface)],
+    }
+
+
+def _place(model: Translator, trace: Trace, asked: Asked) -> tuple[str, int, int, Answer]:
+    """Kind, layer and head, counted from 0, and as {"chosen": …}; not chosen, it is the head that aligns best."""
+    kind = str(asked.get("kind", "cross"))
+    layers, heads = trace.weights(kind).shape[:2]
+    first = best_aligner(model, trace)
+    given = {"layer": first.layer + 1, "head": (first.head or 0) + 1} if kind == "cross" else {"layer": 1, "head": 1}
+    given |= {name: asked[name] for name in ("layer", "head") if asked.get(name) is not None}
+    layer, head = layer_of(layers, number(given, "layer") - 1), layer_of(heads, number(given, "head") - 1, "head")
+    return kind, layer, head, {"chosen": {"layer": layer + 1, "head": head + 1}}
+
+
+def _heatmap(trace: Trace, kind: str, weights: np.ndarray, colour: attention.Colour = "linear") -> str:
+    return show(
+        attention.attention_heatmap,
+        weights,
+        _surfaces(trace.queries(kind)),
+        _surfaces(trace.keys(kind)),
+        predicts=None if kind == "encoder" else _surfaces(trace.tgt),
+        possible=np.tri(len(trace.tgt), dtype=bool) if kind == "decoder" else None,
+        colour=colour,
+    )
+
+
+def _norms(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    kind, layer, head, chosen = _place(model, trace, asked)
+    raw = np.asarray(trace.weights(kind)[layer, head], dtype=np.float64)
+    found = norms.share(getattr(norms.norms(model, trace), kind)[layer, head])
+    queries, keys = _surfaces(trace.queries(kind)), _surfaces(trace.keys(kind))
+    order = np.argsort(-np.abs(found - raw), axis=None, kind="stable")[:DIFFERENCES]
+    cells = [divmod(int(flat), len(keys)) for flat in order]
+    rows = [
+        [queries[q], keys[k], f"{raw[q, k]:.2f}", f"{found[q, k]:.2f}", f"{found[q, k] - raw[q, k]:+.2f}"]
+        for q, k in cells
+    ]
+    moved = float(np.abs(found - raw).sum(axis=-1).mean() / 2)
+    return {
+        **chosen,
+        "lines": [
+            ["A row moves {share} of its weight on average.", {"share": f"{moved:.0%}"}],
+            ["Green: the norm gives the key more than the weight does; purple: less.", {}],
+        ],
+        "figures": [
+            _heatmap(trace, kind, raw),
+            _heatmap(trace, kind, found),
+            show(attention.difference_heatmap, raw, found, queries, keys),
+        ],
+        "captions": ["Weights", "Norms, as shares of their row", "Norms minus weights"],
+        "table": table(["query (reads)", "key (attended to)", "weight", "norm", "change"], rows),
+    }
+
+
+def _rollout(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    maps = (trace.encoder, trace.decoder, trace.cross)
+    found = (
+        flow.flow(*maps)
+        if choice(asked, "method", ("rollout", "flow"), "rollout") == "flow"
+        else rollouts.rollout(*maps)
+    )
+    rows = [[t.surface, f"{s:.0%}", f"{1 - s:.0%}"] for t, s in zip(trace.tgt, found.source_share, strict=True)]
+    return {
+        "figures": [_heatmap(trace, "cross", found.source_rows, "sqrt")],
+        "table": table(["predicts", "from the source", "from the target so far"], rows),
+    }
+
+
+def _lens(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    found = lens.lens(model, trace, count=1)
+    best = [[step[0].token.surface for step in row] for row in found.best]
+    return {"figures": [show(lab.lens_map, best, found.log_probs, _surfaces(trace.tgt))]}
+
+
+def _faithfulness(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    found = faithfulness.faithfulness(model, trace, stop=stop)
+    lines: list[list[Any]] = []
+    for method in faithfulness.METHODS:
+        said = (
+            "{method}: {mean}, beyond chance" if found.believable(method) else "{method}: {mean}, no better than chance"
+        )
+        lines.append([said, {"method": method, "mean": f"{found.mean(method):+.2f}"}])
+    lines.append(["Random orders stay below {chance} in 95 of 100 draws.", {"chance": f"{found.chance:+.2f}"}])
+    figure = show(lab.rank_correlations, found.correlation, found.chance, _surfaces(trace.tgt))
+    return {"lines": lines, "figures": [figure]}
+
+
+def _profile(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    kind = str(asked.get("kind", "cross"))
+    shape = trace.weights(kind).shape[:2]
+    profile = profiles.stored_profile(model)
+    stats = profile.heads[kind] if profile else head_measures.head_stats(trace, kind)
+    name = choice(asked, "measure", MEASURES, "confidence")
+    values = np.array([getattr(each, name) for each in stats]).reshape(shape)
+    rows = [[f"L{each.layer + 1}H{each.head + 1}", each.role, f"{each.entropy:.2f}"] for each in stats]
+    where = (
+        ["Measured over {count} sentences.", {"count": profile.sentences}]
+        if profile
+        else ["This checkpoint ships no profile: measured on this sentence alone.", {}]
+    )
+    figure = show(head_figures.head_statistic, values, name.replace("_", " "))
+    return {"lines": [where], "figures": [figure], "table": table(["head", "role", "entropy"], rows)}
+
+
+def _positions(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    side: Any = asked.get("side")
+    moved = positions.move(model, trace, side=side, shift=real(asked, "shift"), scale=real(asked, "scale"), stop=stop)
+    return {"lines": _both(trace, moved)}
+
+
+def _cell(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    kind, layer, head, chosen = _place(model, trace, asked)
+    found = cell.cell(model, trace, kind, layer, head, number(asked, "query") - 1, number(asked, "key") - 1)
+    query, key = trace.queries(kind)[found.query].surface, trace.keys(kind)[found.key].surface
+    numbers = {"dot": f"{found.dot:.4f}", "scale": f"{found.scale:.4f}", "score": f"{found.scores[found.key]:.4f}"}
+    rows = [
+        [token.surface, f"{score:.3f}" if kept else "−∞", f"{weight:.4f}"]
+        for token, score, kept, weight in zip(trace.keys(kind), found.scores, found.keep, found.weights, strict=True)
+    ]
+    length = f"{np.linalg.norm(found.carried):.4f}"
+    return {
+        **chosen,
+        "lines": [
+            ["{query} reads {key}: q · k = {dot}, times {scale} is {score}.", {"query": query, "key": key, **numbers}],
+            ["The softmax over the row makes it {weight}.", {"weight": f"{found.weight:.6f}"}],
+            ["It carries that share of v: a vector of length {length}.", {"length": length}],
+        ],
+        "table": table(["key (attended to)", "scaled score", "weight"], rows),
+        "figures": [
+            _heatmap(trace, kind, trace.weights(kind)[layer, head]),
+            show(lab.cell_products, found.q, found.k),
+            show(lab.cell_values, found.v, found.carried, found.mixed),
+        ],
+        "captions": [
+            "Click a cell of this head",
+            "q, k and their products: the bars add up to q · k",
+            "v, the share that this cell carries, and the sum over all keys",
+        ],
+        "cells": True,
+    }
+
+
+VIEWS: dict[str, Callable[[Translator, Trace, Asked, Stop], Answer]] = {
+    "force": _force,
+    "edit": _edit,
+    "beams": _beams,
+    "norms": _norms,
+    "rollout": _rollout,
+    "lens": _lens,
+    "faithfulness": _faithfulness,
+    "align": align,
+    "profile": _profile,
+    "positions": _positions,
+    "cell": _cell,
+}
