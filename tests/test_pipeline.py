@@ -148,7 +148,7 @@ def test_a_forced_translation_is_scored_not_searched(tiny: Translator) -> None:
     assert not trace.truncated
     searched = tiny.translate(TEXT, max_length=10)
     again = tiny.force(TEXT, [token.id for token in searched.tgt])
-    np.testing.assert_array_equal(again.cross, searched.cross)
+    np.testing.assert_allclose(again.cross, searched.cross, atol=1e-5)
     assert again.score == pytest.approx(searched.score)
     assert again.truncated == searched.truncated
 
@@ -272,13 +272,13 @@ def test_threads_share_a_translator(tiny: Translator) -> None:
         np.testing.assert_allclose(a.cross, b.cross, atol=1e-5)
 
 
-@pytest.mark.parametrize("failing", [1, 3, 99])
+@pytest.mark.parametrize(("failing", "method"), [(1, "greedy"), (3, "greedy"), (99, "beam")])
 def test_when_memory_runs_out_the_cpu_does_it_again(
-    tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, failing: int
+    tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, failing: int, method: str
 ) -> None:
     """Memory runs out at the first step, at the third, or in the replay; steps already shown come once only."""
     tiny = translator.load(tiny_checkpoint, device="cpu")
-    expected = tiny.translate(TEXT, max_length=8)
+    expected = tiny.translate(TEXT, method=method, max_length=8)
     taken = 0
 
     def step(*args: object) -> object:
@@ -293,7 +293,7 @@ def test_when_memory_runs_out_the_cpu_does_it_again(
 
     monkeypatch.setattr(tiny.bundle.model, "step", step)
     monkeypatch.setattr(tiny.bundle.model, "decode", decode)
-    live, trace = drain(tiny.stream(TEXT, max_length=8))
+    live, trace = drain(tiny.stream(TEXT, method=method, max_length=8))
     assert [step.index for step in live] == list(range(len(expected.tgt)))
     assert [t.id for t in trace.tgt] == [t.id for t in expected.tgt]
     np.testing.assert_allclose(trace.decoder, expected.decoder, atol=1e-6)

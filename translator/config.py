@@ -22,6 +22,7 @@ Level = Literal["subword", "word", "char", "sentencepiece", "treebank", "bare"]
 LengthPenalty = Literal["wu", "power"]
 Schedule = Literal["noam", "inverse_sqrt", "cosine", "trapezoid"]
 Precision = Literal["fp32", "bf16", "auto"]
+Weights = Literal["fp32", "int8"]
 
 C = TypeVar("C")
 

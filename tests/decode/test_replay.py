@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from translator.config import DecodeConfig
-from translator.decode import encode, replay, search
+from translator.decode import encode, recorded, replay, search
 from translator.errors import InputError
-from translator.model import Transformer
+from translator.model import Transformer, prepare
 
 SOURCE = [4, 15, 3, 44, 2]
 TARGET = [7, 50, 50, 12, 33, 2]
@@ -32,6 +35,22 @@ def test_row_t_equals_the_cached_pass_over_the_same_tokens(model: Transformer) -
         candidates = step.candidates(8)
         assert [id_ for id_, _ in candidates] == maps.candidate_ids[t].tolist()
         assert [p for _, p in candidates] == pytest.approx(maps.candidate_log_probs[t].tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+@pytest.mark.parametrize("method", ["greedy", "sample"])
+def test_what_a_search_recorded_equals_its_replay(model: Transformer, method: Any, prepared: bool) -> None:
+    model = copy.deepcopy(model)
+    if prepared:
+        prepare(model)
+    encoded = encode(model, SOURCE)
+    config = DecodeConfig(method=method, force_eos=True)
+    steps = list(search(model, SOURCE, config, max_length=9, prefix=TARGET[:2], encoded=encoded))
+    seen, want = recorded(encoded, steps, candidates=5), replay(model, SOURCE, steps[-1].ids, candidates=5)
+    for field in dataclasses.fields(seen):
+        found, expected = (np.asarray(getattr(each, field.name)) for each in (seen, want))
+        assert found.shape == expected.shape and found.dtype == expected.dtype, field.name
+        np.testing.assert_allclose(found, expected, atol=1e-5, err_msg=field.name)
 
 
 def test_row_t_equals_the_last_row_of_every_prefix(model: Transformer) -> None:

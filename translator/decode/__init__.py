@@ -1,8 +1,8 @@
 """Decoding over ids: search for a hypothesis, then replay it for every map."""
 
 from translator.decode.batch import search_batch
-from translator.decode.replay import Replay, encode, replay
+from translator.decode.replay import Replay, encode, recorded, replay
 from translator.decode.search import search
 from translator.decode.steps import Hypothesis, IdStep, Stop, finish
 
-__all__ = ["Hypothesis", "IdStep", "Replay", "Stop", "encode", "finish", "replay", "search", "search_batch"]
+__all__ = ["Hypothesis", "IdStep", "Replay", "Stop", "encode", "finish", "recorded", "replay", "search", "search_batch"]

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from translator.config import DecodeConfig
 from translator.decode.steps import Hypothesis, Stop, advance, banned_ids
-from translator.model import Cache, Gates, Transformer
+from translator.model import Cache, Gates, Stepped, Transformer
 from translator.trace import Beam
 
 
@@ -108,11 +108,11 @@ def run(
     last_ids: Sequence[int],
     stop: Stop | None,
     gates: Gates | None = None,
-) -> Iterator[tuple[Tensor, Tensor]]:
+) -> Iterator[tuple[Tensor, Stepped]]:
     """Drive `searches`, one for each source of `cache` (with one row each), until all are done.
 
     Yields after every step, with `beams` of each search made anew: log_probs [B, V] of the rows before
-    they grew and their cross weights [B, L, H, S].
+    they grew and what the step gave.
     """
     active, ids = list(searches), list(last_ids)
     while active:
@@ -120,7 +120,7 @@ def run(
         log_probs = stepped.logits.float().log_softmax(-1)
         for search, candidates in zip(active, _candidates(model, log_probs, active, cache.rows), strict=True):
             search.grow(candidates)
-        yield log_probs, stepped.cross
+        yield log_probs, stepped
         stay = [n for n, search in enumerate(active) if not search.done]
         rows = [n * cache.rows + parent for n in stay for parent in _filled(active[n].parents, active[n].config.beam)]
         gone, active = len(stay) < len(active), [active[n] for n in stay]

@@ -1,4 +1,4 @@
-"""One teacher-forced pass over a hypothesis: every attention map and every probability at once."""
+"""Every attention map and every probability of a hypothesis: by one teacher-forced pass, or as a search saw them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from translator.decode.steps import check_source, check_target, entropy
+from translator.decode.steps import IdStep, check_source, check_target, entropy
 from translator.errors import InputError
 from translator.model import Encoded, Gates, Transformer
 
@@ -83,11 +83,33 @@ def replay(
     reads = torch.cat([produced.new_tensor([model.config.start_id]), produced[:-1]])
     decoded = model.decode(reads[None], encoded.memory, source_keep(model, src_ids), gates)
     log_probs = decoded.logits[0].float().log_softmax(-1)
+    return _read_off(encoded, decoded.decoder[0], decoded.cross[0], log_probs, produced, candidates)
+
+
+@torch.inference_mode()
+def recorded(encoded: Encoded, steps: Sequence[IdStep], *, candidates: int = 8) -> Replay:
+    """What `replay` gives for what one hypothesis' `steps` produced, greedy or sampled, from what they saw themselves.
+
+    The decoder is causal, so that a cached step reads what the whole pass reads in its row.
+    """
+    last = steps[-1]
+    produced = torch.tensor(last.ids, device=last.log_probs.device)
+    cross = torch.stack([step.stepped.cross[0] for step in steps], 2)
+    decoder = cross.new_zeros(*cross.shape[:2], len(steps), len(steps))
+    for t, step in enumerate(steps):
+        decoder[:, :, t, : t + 1] = step.stepped.decoder[0]
+    return _read_off(encoded, decoder, cross, torch.stack([step.log_probs for step in steps]), produced, candidates)
+
+
+def _read_off(
+    encoded: Encoded, decoder: Tensor, cross: Tensor, log_probs: Tensor, produced: Tensor, candidates: int
+) -> Replay:
+    """decoder [L, H, T, T], cross [L, H, T, S], log_probs [T, V]."""
     best = log_probs.topk(min(candidates, log_probs.shape[-1]))
     return Replay(
         encoder=_numpy(encoded.weights[0]),
-        decoder=_numpy(decoded.decoder[0]),
-        cross=_numpy(decoded.cross[0]),
+        decoder=_numpy(decoder),
+        cross=_numpy(cross),
         log_probs=_numpy(log_probs.gather(1, produced[:, None]).squeeze(1)),
         entropies=_numpy(entropy(log_probs)),
         candidate_ids=best.indices.cpu().numpy(),

@@ -83,7 +83,7 @@ def _force(
         if config.method == "beam":
             normalised = hypothesis.score / penalty(len(hypothesis.ids), config)
             beams = (Beam(hypothesis.ids, hypothesis.score, normalised, 0, token == model.config.eos_id),)
-        yield IdStep(hypothesis.ids, log_probs, stepped.cross[0], beams)
+        yield IdStep(hypothesis.ids, log_probs, stepped, beams=beams)
     return hypothesis
 
 
@@ -104,7 +104,7 @@ def _one_by_one(
         log_probs = stepped.logits[0].float().log_softmax(-1)
         last = choose(log_probs.index_fill(0, banned, -math.inf))
         hypothesis = hypothesis.extend(last, float(log_probs[last]))
-        yield IdStep(hypothesis.ids, log_probs, stepped.cross[0])
+        yield IdStep(hypothesis.ids, log_probs, stepped)
     return _close(hypothesis, model.config.eos_id)
 
 
@@ -113,7 +113,7 @@ def _end(model: Transformer, cache: Cache, hypothesis: Hypothesis, stop: Stop | 
     last = hypothesis.ids[-1] if hypothesis.ids else model.config.start_id
     stepped = advance(model, [last], cache, stop, gates)
     ended = hypothesis.extend(model.config.eos_id, 0.0)
-    yield IdStep(ended.ids, stepped.logits[0].float().log_softmax(-1), stepped.cross[0])
+    yield IdStep(ended.ids, stepped.logits[0].float().log_softmax(-1), stepped)
     return Hypothesis(ended.ids, ended.log_probs, ended.score, truncated=True)
 
 
@@ -148,6 +148,6 @@ def _beam(
     """Beam search over one source; each step shows what leads at that moment."""
     beams = BeamSearch(config, model.config.eos_id, max_length, prefix)
     last = prefix.ids[-1] if prefix.ids else model.config.start_id
-    for log_probs, cross in run(model, cache, [beams], [last], stop, gates):
-        yield IdStep(beams.beams[0].ids, log_probs[beams.leader], cross[beams.leader], beams.beams)
+    for log_probs, stepped in run(model, cache, [beams], [last], stop, gates):
+        yield IdStep(beams.beams[0].ids, log_probs[beams.leader], stepped, beams.leader, beams.beams)
     return beams.best()

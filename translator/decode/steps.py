@@ -42,13 +42,14 @@ class IdStep:
     """One step of a search: what the leading hypothesis produced, and what it might have.
 
     `ids` is the leading hypothesis up to and with this step. `log_probs` [V] is the model's full
-    log-softmax that predicted the last of them, `cross_weights` [L, H, S] the rows that it read the source
-    by; both stay on the model's device, and what a listener asks for is computed when it asks.
+    log-softmax that predicted the last of them; `row` of `stepped` holds the weights that it read by. All
+    stays on the model's device, and what a listener asks for is computed when it asks.
     """
 
     ids: tuple[int, ...]
     log_probs: Tensor
-    cross_weights: Tensor
+    stepped: Stepped
+    row: int = 0
     beams: tuple[Beam, ...] = ()
 
     @property
@@ -78,8 +79,8 @@ class IdStep:
 
     @cached_property
     def cross(self) -> np.ndarray:
-        """`cross_weights` as float32 NumPy."""
-        return self.cross_weights.float().cpu().numpy()
+        """The rows that it read the source by, [L, H, S], as float32 NumPy."""
+        return self.stepped.cross[self.row].float().cpu().numpy()
 
 
 def finish(steps: Generator[object, None, R]) -> R:

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from translator.model.linear import Linear
+
 
 class Attention(nn.Module):
     """Queries from `x`, keys and values from `memory`, mixed over `heads` heads of `d_head` each.
@@ -26,8 +28,8 @@ class Attention(nn.Module):
     ) -> None:
         super().__init__()
         self.heads, self.d_head, self.inner = heads, d_head, heads * d_head
-        self.qkv = nn.Linear(d_model, 3 * self.inner, bias=qkv_bias)
-        self.out = nn.Linear(self.inner, d_model, bias=out_bias)
+        self.qkv = Linear(d_model, 3 * self.inner, bias=qkv_bias)
+        self.out = Linear(self.inner, d_model, bias=out_bias)
         self.dropout = dropout
 
     def split(self, x: Tensor) -> Tensor:
@@ -36,9 +38,7 @@ class Attention(nn.Module):
 
     def _part(self, x: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Project `x` by rows `first` up to `last` of (query, key, value), split into heads."""
-        rows = slice(first * self.inner, last * self.inner)
-        bias = None if self.qkv.bias is None else self.qkv.bias[rows]
-        parts = F.linear(x, self.qkv.weight[rows], bias).split(self.inner, dim=-1)
+        parts = self.qkv.rows(x, first * self.inner, last * self.inner).split(self.inner, dim=-1)
         return tuple(self.split(part) for part in parts)
 
     def query(self, x: Tensor) -> Tensor:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from translator.model.single import Single
 
 
 @dataclass(eq=False)
@@ -34,13 +38,15 @@ class Cache:
     """The memory of N sources × `rows` hypotheses; hypotheses of one source are neighbours in the batch B = N·rows.
 
     Sources are read once for all their hypotheses: in cross-attention these stand where time stands
-    in training. `src_keep` is [N, 1, 1, S] or None. `length` counts the steps taken.
+    in training. `src_keep` is [N, 1, 1, S] or None. `length` counts the steps taken. `single` steps while there
+    is but one hypothesis.
     """
 
     layers: list[LayerCache]
     src_keep: Tensor | None
     rows: int
     length: int = 0
+    single: Single | None = None
 
     def by_source(self, x: Tensor) -> Tensor:
         """[N·rows, H, 1, E] as [N, H, rows, E]."""
@@ -80,7 +86,7 @@ class Cache:
                 layer.cross_key, layer.cross_value = layer.cross_key[sources], layer.cross_value[sources]
         if sources is not None and self.src_keep is not None:
             self.src_keep = self.src_keep[sources]
-        self.rows = len(rows) // count
+        self.rows, self.single = len(rows) // count, None
 
     def _pick(self, kept: Tensor, rows: Tensor) -> Tensor:
         """Rows of [B, H, max_length, d_head]; only what is filled is copied."""

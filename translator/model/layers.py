@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from translator.config import ModelConfig
 from translator.model.attention import Attention
+from translator.model.linear import Linear
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -60,8 +61,8 @@ class FeedForward(nn.Module):
     def __init__(self, config: ModelConfig, d_ff: int | None = None) -> None:
         super().__init__()
         d_ff = d_ff or config.d_ff
-        self.up = nn.Linear(config.d_model, d_ff, bias=config.ff_bias)
-        self.down = nn.Linear(d_ff, config.d_model, bias=config.ff_bias)
+        self.up = Linear(config.d_model, d_ff, bias=config.ff_bias)
+        self.down = Linear(d_ff, config.d_model, bias=config.ff_bias)
         self.activation = ACTIVATIONS[config.activation]
 
     def forward(self, x: Tensor) -> Tensor:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +14,9 @@ from translator.config import ModelConfig
 from translator.model.attention import causal_keep
 from translator.model.cache import Cache, LayerCache
 from translator.model.layers import DecoderLayer, EncoderLayer, Stack, layer_norm
+from translator.model.linear import Linear
 from translator.model.positions import position_table
+from translator.model.single import Single
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +62,24 @@ class Decoded:
 
 @dataclass(frozen=True, eq=False)
 class Stepped:
-    """What one cached step gives: logits [B, V] and cross [B, L, H, S]."""
+    """What one cached step gives: logits [B, V], and for each layer the weights it read by.
+
+    `own` are [B, H, T] over all T tokens read so far, `over_source` [B, H, S].
+    """
 
     logits: Tensor
-    cross: Tensor
+    own: Sequence[Tensor]
+    over_source: Sequence[Tensor]
+
+    @cached_property
+    def decoder(self) -> Tensor:
+        """Weights of the decoder's own attention, [B, L, H, T]."""
+        return torch.stack(tuple(self.own), 1)
+
+    @cached_property
+    def cross(self) -> Tensor:
+        """Weights of cross-attention, [B, L, H, S]."""
+        return torch.stack(tuple(self.over_source), 1)
 
 
 class Transformer(nn.Module):
@@ -81,7 +99,7 @@ class Transformer(nn.Module):
         self.tgt_embedding = (
             self.src_embedding if config.embeddings == "shared" else nn.Embedding(config.tgt_vocab, config.d_model)
         )
-        self.output = nn.Linear(config.d_model, config.tgt_vocab, bias=config.output_bias)
+        self.output = Linear(config.d_model, config.tgt_vocab, bias=config.output_bias)
         self._positions()
         self.embedding_norms = Stack[nn.Module](layer_norm(config) for _ in range(2 if config.embedding_norm else 0))
         self.encoder = Stack[EncoderLayer](EncoderLayer(config) for _ in range(config.encoder_layers))
@@ -202,21 +220,32 @@ class Transformer(nn.Module):
         Raises:
             ValueError: the cache is full.
         """
+        if len(ids) == 1 and self.output.prepared:
+            return self._single(ids, cache, gates)
         x = self.embed(ids[:, None], target=True, first=cache.length)
         gates = gates or Gates()
-        cross = []
+        own, cross = [], []
         for index, (layer, kept) in enumerate(zip(self.decoder, cache.layers, strict=True)):
             query, key, value = layer.attention.project(layer.attention_residual.enter(x))
             key, value = kept.append(key, value, cache.length)
-            update, _ = layer.attention.attend(query, key, value, None, gates.row("decoder", index))
+            update, read = layer.attention.attend(query, key, value, None, gates.row("decoder", index))
             x = layer.attention_residual.leave(x, update)
             query = cache.by_source(layer.cross.query(layer.cross_residual.enter(x)))
             mixed, weights = cache.cross(query, kept, layer.cross.d_head)
             update = layer.cross.merge(cache.by_row(mixed), gates.row("cross", index))
             x = layer.finish(layer.cross_residual.leave(x, update))
+            own.append(read.squeeze(2))
             cross.append(cache.by_row(weights).squeeze(2))
         cache.length += 1
-        return Stepped(self.output(self.decoder_norm(x)).squeeze(1), torch.stack(cross, 1))
+        return Stepped(self.output(self.decoder_norm(x)).squeeze(1), own, cross)
+
+    def _single(self, ids: Tensor, cache: Cache, gates: Gates | None) -> Stepped:
+        """`step` of one hypothesis."""
+        if cache.single is None or cache.single.gates is not gates:
+            cache.single = Single(self, cache, gates)
+        stepped = Stepped(*cache.single.step(ids))
+        cache.length += 1
+        return stepped
 
 
 def _over_heads(src_keep: Tensor | None) -> Tensor | None:

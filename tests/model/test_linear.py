@@ -1,0 +1,143 @@
+"""Prepared models against the same models unprepared: whatever their habits, one row or many, float32 or eight bits."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from translator.errors import InputError
+from translator.model import Gates, Transformer, linear, prepare
+from translator.model.linear import Linear
+
+CLOSE = {"atol": 1e-5, "rtol": 1e-5}
+Batch = tuple[Tensor, Tensor, Tensor]
+HABITS: list[dict[str, object]] = [
+    {},
+    {"norm": "post", "activation": "gelu", "embedding_norm": True},
+    {"norm_variant": "unbiased", "final_norm": False, "activation": "none", "d_head": 5},
+    {"norm_bias": False, "qkv_bias": False, "out_bias": False, "ff_bias": False, "output_bias": True},
+]
+
+
+@pytest.fixture(params=[True, False], ids=["oneDNN", "without oneDNN"])
+def _with_and_without(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not request.param:
+        monkeypatch.setattr(linear, "has_onednn", lambda: False)
+
+
+@pytest.mark.parametrize("changes", HABITS)
+@pytest.mark.usefixtures("_with_and_without")
+@torch.inference_mode()
+def test_a_prepared_model_gives_what_it_gave(
+    make_model: Callable[..., Transformer], batch: Batch, changes: dict[str, object]
+) -> None:
+    model = make_model(**changes)
+    src_ids, src_keep, tgt_ids = batch
+    plain = model.encode(src_ids, src_keep)
+    want = model.decode(tgt_ids, plain.memory, src_keep)
+    prepare(model)
+    encoded = model.encode(src_ids, src_keep)
+    torch.testing.assert_close(encoded.memory, plain.memory, **CLOSE)
+    torch.testing.assert_close(encoded.weights, plain.weights, **CLOSE)
+    decoded = model.decode(tgt_ids, plain.memory, src_keep)
+    for name in ("logits", "decoder", "cross", "states"):
+        torch.testing.assert_close(getattr(decoded, name), getattr(want, name), **CLOSE)
+
+
+@pytest.mark.parametrize("changes", HABITS)
+@pytest.mark.parametrize("row", [0, 2], ids=["whole", "padded"])
+@pytest.mark.parametrize("gated", [False, True])
+@torch.inference_mode()
+def test_steps_of_one_hypothesis_equal_the_rows_of_decode(
+    make_model: Callable[..., Transformer], batch: Batch, changes: dict[str, object], row: int, gated: bool
+) -> None:
+    model = make_model(**changes)
+    src_ids, src_keep, tgt_ids = (each[row : row + 1] for each in batch)
+    gates = Gates(decoder=torch.rand(2, 2), cross=torch.rand(2, 1, 2)) if gated else None
+    memory = model.encode(src_ids, src_keep).memory
+    want = model.decode(tgt_ids, memory, src_keep, gates)
+    prepare(model)
+    cache = model.start(memory, src_keep, max_length=6)
+    for t in range(6):
+        step = model.step(tgt_ids[:, t], cache, gates)
+        assert cache.single is not None
+        torch.testing.assert_close(step.logits, want.logits[:, t], **CLOSE)
+        torch.testing.assert_close(step.decoder, want.decoder[..., t, : t + 1], **CLOSE)
+        torch.testing.assert_close(step.cross, want.cross[..., t, :], **CLOSE)
+    with pytest.raises(ValueError, match="holds 6 steps and is full"):
+        model.step(tgt_ids[:, 0], cache, gates)
+
+
+@torch.inference_mode()
+def test_one_hypothesis_becomes_three_and_one_again(make_model: Callable[..., Transformer], batch: Batch) -> None:
+    model = make_model()
+    src_ids, tgt_ids = batch[0][:1], batch[2]
+    memory = model.encode(src_ids, None).memory
+    three = torch.cat([tgt_ids[:1, :2].expand(3, -1), tgt_ids[:, 2:]], 1)
+    want = model.decode(three, memory.expand(3, -1, -1), None).logits
+    prepare(model)
+    cache = model.start(memory, None, max_length=6)
+    for t in range(2):
+        torch.testing.assert_close(model.step(three[:1, t], cache).logits, want[:1, t], **CLOSE)
+    cache.reorder(torch.tensor([0, 0, 0]))
+    for t in (2, 3):
+        torch.testing.assert_close(model.step(three[:, t], cache).logits, want[:, t], **CLOSE)
+    cache.reorder(torch.tensor([2]))
+    for t in (4, 5):
+        torch.testing.assert_close(model.step(three[2:, t], cache).logits, want[2:, t], **CLOSE)
+
+
+def test_a_changed_weight_is_laid_out_anew_and_a_copy_has_its_own() -> None:
+    torch.manual_seed(0)
+    layer, x = Linear(12, 7), torch.randn(3, 12)
+    prepare(layer)
+    with torch.inference_mode():
+        before = layer(x)
+    copied = copy.deepcopy(layer)
+    with torch.no_grad():
+        layer.weight.mul_(2)
+        layer.bias.add_(1)
+    for each, weight, bias in ((layer, layer.weight, layer.bias), (copied, copied.weight, copied.bias)):
+        want = F.linear(x, weight, bias)
+        with torch.inference_mode():
+            torch.testing.assert_close(each(x), want, **CLOSE)
+            torch.testing.assert_close(each.product(2, 5).one(x[0].numpy()), want[0, 2:5].detach().numpy(), **CLOSE)
+    torch.testing.assert_close(F.linear(x, copied.weight, copied.bias), before, **CLOSE)
+
+
+def test_gradients_still_flow_through_a_prepared_layer() -> None:
+    layer, x = Linear(4, 3), torch.ones(1, 4, requires_grad=True)
+    prepare(layer)
+    layer(x).sum().backward()
+    torch.testing.assert_close(x.grad, layer.weight.sum(0, keepdim=True).detach())
+
+
+@torch.inference_mode()
+def test_eight_bits_stay_near(make_model: Callable[..., Transformer], batch: Batch) -> None:
+    """Each weight is off by half a 127th of its row's largest, each input by half a 255th of their range, at most."""
+    torch.manual_seed(1)
+    layer, x = Linear(64, 48), torch.randn(5, 64)
+    want = layer(x)
+    prepare(layer, "int8")
+    error = (layer(x) - want).abs().amax()
+    assert 0 < error < 0.05 * want.abs().amax()
+    model = make_model()
+    src_ids, src_keep, tgt_ids = batch
+    memory = model.encode(src_ids, src_keep).memory
+    plain = model.decode(tgt_ids, memory, src_keep)
+    prepare(model, "int8")
+    found = model.decode(tgt_ids, memory, src_keep)
+    assert not torch.equal(found.logits, plain.logits)
+    assert float((found.cross - plain.cross).abs().max()) < 0.02
+
+
+def test_a_precision_that_is_not_to_be_had_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="precision is 'int4'; it must be one of fp32, int8"):
+        prepare(Linear(2, 2), "int4")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="precision is 'int8', which this device"):
+        prepare(Linear(2, 2).to("meta"), "int8")
