@@ -1,4 +1,4 @@
-"""The command line: python -m translator translate | trace | figure | serve | train | evaluate."""
+"""The command line: python -m translator translate | trace | figure | export | serve | train | evaluate ..."""
 
 from __future__ import annotations
 
@@ -79,6 +79,15 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--head", type=int, metavar="N", help="from 1")
     _add_model(command, required=False)
     command.set_defaults(run=_figure)
+
+    command = commands.add_parser("export", help="write translations as a gallery of pages that need no server")
+    command.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="what to write, for GitHub Pages or a static Space"
+    )
+    command.add_argument("texts", nargs="*", metavar="TEXT", help="to translate (default: the page's own examples)")
+    command.add_argument("--file", type=Path, metavar="FILE.txt", help="more of them, one a line")
+    _add_model(command, required=False)
+    command.set_defaults(run=_export)
 
     command = commands.add_parser("serve", help="start the page in the browser")
     command.add_argument(
@@ -215,6 +224,31 @@ def _index(name: str, value: int | None, count: int) -> int:
     if value is None or not 1 <= value <= count:
         raise InputError(f"{name} is {value}; this trace has {name}s 1 to {count}")
     return value - 1
+
+
+def _export(args: argparse.Namespace) -> None:
+    from translator.ui import frontend, gallery, session
+
+    texts = [*args.texts, *(_lines(args.file) if args.file else [])]
+    if texts and args.model is None:
+        raise InputError("give --model, the checkpoint that translates the sentences")
+    examples = [each for each in frontend.examples() if args.model in (None, each["direction"])]
+    asked = [(args.model, text) for text in texts] or [(each["direction"], each["text"]) for each in examples]
+    items = []
+    for name in dict.fromkeys(name for name, _ in asked):
+        engine, settings = _load(argparse.Namespace(**{**vars(args), "model": name}))
+        for trace in (engine.translate(text, **settings) for model, text in asked if model == name):
+            items.append((trace, session.payload_of(engine, trace, "f32")))
+    for path in gallery.write_gallery(args.folder, items):
+        print(path)
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a file that hold something."""
+    try:
+        return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8") from error
 
 
 def _serve(args: argparse.Namespace) -> None:

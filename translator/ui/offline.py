@@ -16,40 +16,59 @@ const inflate = async id => {
   const text = atob(document.getElementById(id).textContent), bytes = Uint8Array.from(text, c => c.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
 };
+const run = async id => {
+  const script = document.createElement("script");
+  script.textContent = await inflate(id);
+  document.head.append(script);
+};
+"""
+_EXPLORE = """
 (async () => {
   window.__payload = JSON.parse(await inflate("payload"));
-  for (const id of ["plotly", "own"]) {
-    const script = document.createElement("script");
-    script.textContent = await inflate(id);
-    document.head.append(script);
-  }
+  await run("plotly");
+  await run("own");
   window.AttentionExplorer.offline();
 })();
 """
+_BARE = 'run("own").then(() => window.AttentionExplorer.chrome(document.getElementById("page-chrome")));'
 
 
-def offline_page(payload: dict[str, Any]) -> str:
+def offline_page(payload: dict[str, Any], *, home: str = "") -> str:
     """A page of about 2.4 MB: plotly.js and the trace are embedded compressed and inflated by the browser.
 
     Args:
         payload: `trace_payload` with "f32" weights, so that the page's numbers are exact.
+        home: address of the page that the title leads to, if there is one.
     """
     data = _packed(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode())
     said = {"translation": payload["translation"], "source": payload["source"]}
     src, tgt = (html.escape(payload["checkpoint"][side], quote=True) for side in ("src", "tgt"))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Attention Explorer</title>'
-        f'<style>{frontend.style()}</style></head>\n<body class="offline">'
-        '<header class="offline-top"><h1>Attention Explorer</h1>'
-        f'<div id="page-chrome">{frontend.template("chrome")}</div></header>'
+    return _page(
         f'<div class="offline-pair" translate="no"><p lang="{src}">{html.escape(said["source"])}</p>'
         f'<p lang="{tgt}">{html.escape(said["translation"])}</p></div>'
         f'<div id="explorer">{frontend.template()}</div>\n'
         f'<script type="text/plain" id="payload">{data}</script>\n'
-        f'<script type="text/plain" id="plotly">{_plotly()}</script>\n'
-        f'<script type="text/plain" id="own">{_own()}</script>\n'
-        f"<script>{_INFLATE}</script></body></html>\n"
+        f'<script type="text/plain" id="plotly">{_plotly()}</script>\n',
+        _EXPLORE,
+        home=home,
+    )
+
+
+def bare_page(body: str, *, head: str = "") -> str:
+    """A page with our styles and the switches of language and theme, and nothing to explore; `body` is markup."""
+    return _page(body, _BARE, head=head)
+
+
+def _page(body: str, script: str, *, head: str = "", home: str = "") -> str:
+    title = f'<a href="{html.escape(home, quote=True)}">Attention Explorer</a>' if home else "Attention Explorer"
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{head}'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Attention Explorer</title>'
+        f'<style>{frontend.style()}</style></head>\n<body class="offline">'
+        f'<header class="offline-top"><h1>{title}</h1>'
+        f'<div id="page-chrome">{frontend.template("chrome")}</div></header>'
+        f'{body}<script type="text/plain" id="own">{_own()}</script>\n'
+        f"<script>{_INFLATE}{script}</script></body></html>\n"
     )
 
 
