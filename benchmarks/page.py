@@ -1,6 +1,7 @@
 """`python -m benchmarks.page`: what a person waits for on the page, in a headless Chromium on this machine.
 
-The maps of the drawing rows are random: they measure drawing alone.
+The maps of the drawing rows are random: they measure drawing alone. With `--bertviz FOLDER` BertViz draws the same maps
+in the same browser (`benchmarks.bertviz` says what it needs), and the ratios are printed.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from benchmarks import bertviz
 from benchmarks.timing import Watch
 from translator.config import DecodeConfig
 from translator.trace import Candidate, CheckpointId, Step, Token, Trace
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.offline import offline_page
-from translator.ui.payload import trace_payload
+from translator.ui.payload import KINDS, trace_payload
 from translator.ui.serve import Server
 
 OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -38,6 +40,12 @@ TARGETS = {
     "offline page, MB": 2.5,
     "128 × 128 tokens drawn, ms": 3000,
     "128 × 128 tokens, another head, ms": 200,
+}
+RATIOS = {
+    "BertViz / ours: drawn": 2,
+    "BertViz / ours: switch kind": 8,
+    "BertViz / ours: bytes": 20,
+    "BertViz / ours: DOM nodes of the whole explorer": 30,
 }
 _DRAWN = (
     "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start))))"
@@ -82,17 +90,21 @@ def random_trace(source: int, target: int, *, layers: int = 6, heads: int = 8, s
 
 
 def draw(page: Page, payload: dict[str, Any], runs: int) -> dict[str, float]:
-    """Medians in ms: a whole trace shown, another head picked; and steps replayed a second."""
+    """Medians in ms: a whole trace shown, another head or kind picked; and steps replayed a second."""
     page.evaluate("payload => { window.payload = payload; }", payload)
     show = f"() => {{ const start = performance.now(); window.__explorer.show(window.payload); return {_DRAWN}; }}"
     pick = f"head => {{ const start = performance.now(); window.__explorer.set({{ head }}); return {_DRAWN}; }}"
     shown = [page.evaluate(show) for _ in range(runs)]
     picked = [page.evaluate(pick, head % 8) for head in range(1, runs + 1)]
+    switch = f"kind => {{ const start = performance.now(); window.__explorer.set({{ kind }}); return {_DRAWN}; }}"
+    switched = [page.evaluate(switch, KINDS[run % 3]) for run in range(runs)]
+    page.evaluate(switch, "cross")
     replayed = page.evaluate("""async () => {
         const x = window.__explorer, total = x.trace.tgt.length, start = performance.now();
         for (let step = 0; step < total; step++) { x.set({ step }); await new Promise(requestAnimationFrame); }
         return 1000 * total / (performance.now() - start); }""")
-    return {"shown": statistics.median(shown), "picked": statistics.median(picked), "replayed": replayed}
+    medians = {"shown": shown, "picked": picked, "switched": switched}
+    return {**{name: statistics.median(times) for name, times in medians.items()}, "replayed": replayed}
 
 
 def first_token(page: Page, runs: int) -> float:
@@ -130,11 +142,31 @@ def measure(page: Page, runs: int) -> dict[str, float]:
     return dict(zip(TARGETS, values, strict=True))
 
 
+def beside(page: Page, peer: Page, scripts: Path, runs: int) -> dict[str, float]:
+    """BertViz over ours, same maps, same browser: how many times slower, larger, fuller."""
+    trace = random_trace(24, 20)
+    payload = trace_payload(trace, HEALTH)
+    theirs = bertviz.measure(peer, trace, scripts, runs)
+    page.bring_to_front()
+    ours = draw(page, payload, runs)
+    sent = len(json.dumps(payload).encode())
+    nodes = page.evaluate("document.querySelectorAll('#explorer *').length")
+    for name, value in {**theirs, "our drawn": ours["shown"], "our switched": ours["switched"]}.items():
+        print(f"BertViz beside: {name:24} {value:12.1f}")
+    return {
+        "BertViz / ours: drawn": theirs["drawn"] / ours["shown"],
+        "BertViz / ours: switch kind": theirs["switched"] / ours["switched"],
+        "BertViz / ours: bytes": theirs["bytes"] / sent,
+        "BertViz / ours: DOM nodes of the whole explorer": theirs["nodes"] / nodes,
+    }
+
+
 def main() -> None:
     """Serve the page, measure, print the table, write the JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page", description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--chromium", default=shutil.which("chromium") or shutil.which("google-chrome"))
+    parser.add_argument("--bertviz", type=Path, metavar="FOLDER", help="where its browser libraries lie")
     parser.add_argument("--out", type=Path, default=Path("runs/page.json"))
     args = parser.parse_args()
     models = Models(dict(zip(DIRECTIONS, DIRECTIONS, strict=True)))
@@ -150,13 +182,18 @@ def main() -> None:
         page.goto(server.url)
         page.wait_for_selector("#attention-detail .xtick")
         found = measure(page, args.runs)
+        ratios = beside(page, browser.new_page(), args.bertviz, args.runs) if args.bertviz else {}
         browser.close()
     server.close()
     for name, value in found.items():
-        print(f"{name:40} {value:10.1f}   target {TARGETS[name]}")
+        print(f"{name:48} {value:10.1f}   target {TARGETS[name]}")
+    for name, value in ratios.items():
+        print(f"{name:48} {value:10.1f}   target {RATIOS[name]}")
     print(f"others used {watch.others:.0%} of the machine")
     args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(json.dumps({"rows": found, "others": watch.others}, indent=2) + "\n", encoding="utf-8")
+    args.out.write_text(
+        json.dumps({"rows": found, "ratios": ratios, "others": watch.others}, indent=2) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

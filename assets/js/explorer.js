@@ -63,9 +63,20 @@ class Explorer {
     if (COLOUR_KEYS.some(name => changed.has(name))) changed.add("colours");
     if (changed.has("trace")) changed.add("colours");
     this.memory = {};
-    for (const part of this.parts) if (part.needs.some(name => changed.has(name))) part.paint(changed);
+    for (const part of this.parts) if (part.needs.some(name => changed.has(name))) (part === this.detail && this.trace.live ? this.soon(changed) : part.paint(changed));
     if (changed.has("trace") || changed.has("language")) this.exports.paint();
     loadPlotly();
+  }
+
+  /** While tokens come the large map waits for them to be painted: it takes longer than all the rest. */
+  soon(changed) {
+    if (this.behind) return changed.forEach(name => this.behind.add(name));
+    this.behind = changed;
+    setTimeout(() => {
+      const missed = this.behind;
+      this.behind = null;
+      if (this.trace.live) { this.memory = {}; this.detail.paint(missed); }
+    }, 50);
   }
 
   /* ---- what the views share, worked out once a frame ---- */
