@@ -124,12 +124,11 @@ const makeMosaic = x => {
     canvas.style.cursor = cell ? "pointer" : "";
     if (!cell) return x.say(null);
     const { kind } = x.state, weight = x.trace.head(kind, cell.l, cell.h)[cell.row * x.trace.maps[kind].columns + cell.column];
-    const usual = usually(x.trace, kind, cell.l, cell.h), values = { head: `L${cell.l + 1} H${cell.h + 1}`, reads: x.trace.queries(kind)[cell.row].s, key: x.trace.keys(kind)[cell.column].s, weight: weight.toFixed(3) };
+    const usual = usually(x.trace, kind, cell.l, cell.h), values = { head: `L${cell.l + 1} H${cell.h + 1}` + (usual ? `, ${usual.text}` : ""), reads: x.trace.queries(kind)[cell.row].s, key: x.trace.keys(kind)[cell.column].s, weight: weight.toFixed(3) };
     const future = kind === "decoder" && cell.column > cell.row;
-    const said = future ? tParts("{head}: {key} lies in the future of this row", values)
+    x.say(future ? tParts("{head}: {key} lies in the future of this row", values)
       : kind === "encoder" ? tParts("{head}: {reads} looks at {key} {weight}", values)
-        : tParts("{head}: reads {reads}, predicts {predicts}, looks at {key} {weight}", { ...values, predicts: x.trace.tgt[cell.row].s });
-    x.say(usual ? [...said, " · ", usual.text] : said);
+        : tParts("{head}: reads {reads}, predicts {predicts}, looks at {key} {weight}", { ...values, predicts: x.trace.tgt[cell.row].s }));
   });
   canvas.addEventListener("mouseleave", () => x.say(null));
   canvas.addEventListener("click", event => {

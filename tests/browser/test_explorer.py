@@ -207,6 +207,49 @@ def test_figure_three_is_two_clicks_away(open_page: Callable[..., Page], example
     page.wait_for_function(f"document.querySelectorAll('#attention-arcs .legend .btn').length === {heads}")
 
 
+@pytest.mark.parametrize(("name", "heads"), [("4: one head, whole", 1), ("5: one word, two heads", 2)])
+def test_the_papers_other_figures_too(open_page: Callable[..., Page], name: str, heads: int) -> None:
+    page = open_page()
+    page.click(".more summary")
+    page.get_by_text(name).click()
+    page.wait_for_selector("#attention-arcs path", state="attached")
+    drawn = "[...document.querySelectorAll('#attention-arcs path')]"
+    assert page.evaluate("window.__explorer.state.kind") == "encoder"
+    rows = page.evaluate(f"new Set({drawn}.map(path => path.getAttribute('d').split(' ')[0])).size")
+    colours = page.evaluate(f"new Set({drawn}.map(path => path.getAttribute('stroke'))).size")
+    assert (rows > 1) if heads == 1 else (rows == 1 and colours == 2)
+
+
+def test_pins_scales_and_names_of_rows(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    layer, head = chosen(page)
+    weights = cross(stored)[layer, head]
+    page.focus("#attention-detail")
+    page.keyboard.press("p")
+    page.wait_for_function("document.querySelectorAll('.pin-frame').length === 2")
+    page.click("[data-scale=row]")
+    page.wait_for_function("document.querySelector('.scale-name').textContent.includes('largest')")
+    drawn = np.array(page.evaluate("document.querySelector('#attention-detail .plot').data[0].z"))
+    np.testing.assert_allclose(drawn, weights / weights.max(axis=1, keepdims=True), atol=1e-4)
+    page.click(".more summary")
+    page.locator(".sheet select").first.select_option("reads")
+    page.wait_for_function("document.querySelectorAll('#attention-detail .y2tick').length === 0")
+    assert texts(page, "#attention-detail .ytick text")[0] == stored["start"]["s"]
+    page.locator(".sheet select").nth(1).select_option("cividis")
+    page.wait_for_function(
+        "document.querySelector('#attention-detail .plot').data[0].colorscale[0][1] === 'rgb(0,34,78)'"
+    )
+
+
+def test_the_strongest_links_stand_in_a_table(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    layer, head = chosen(page)
+    row = cross(stored)[layer, head, int(page.input_value("#step-slider")) - 1]
+    best = stored["src"][int(row.argmax())]["s"]
+    assert texts(page, ".links tr th")[0].startswith(best)
+    assert texts(page, ".links tr td:last-child")[0] == f"{row.max():.2f}"
+
+
 def test_roles_filter_the_mosaic_and_sorting_keeps_every_head(
     open_page: Callable[..., Page], example: Callable
 ) -> None:
