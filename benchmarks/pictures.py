@@ -1,13 +1,15 @@
-"""The README's pictures, taken of the page itself: `python -m benchmarks.pictures` (part of `make assets`)."""
+"""The README's pictures and its animation, taken of the page: `python -m benchmarks.pictures` (`make assets`)."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import shutil
 import socket
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.page import OPTIONS
@@ -18,6 +20,15 @@ OUT = Path(__file__).resolve().parents[1] / "docs" / "images"
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}}
 DRAWN = "#attention-detail .xtick"
+FRAME = (1008, 630)
+ANIMATION_BYTES = 1_500_000
+SHARPEST = """() => {
+  const x = window.__explorer, { layers, heads } = x.trace.maps.cross;
+  const sharp = ([l, h]) => x.trace.head("cross", l, h).reduce((sum, weight) => sum + weight * weight, 0);
+  const all = Array.from({ length: layers * heads }, (_, n) => [Math.floor(n / heads), n % heads]);
+  const best = all.sort((a, b) => sharp(b) - sharp(a)).slice(0, 6);
+  return [x.trace.tgt.length, best.sort((a, b) => a[0] - b[0] || a[1] - b[1])];
+}"""
 
 
 def explorer(page: Page) -> None:
@@ -36,7 +47,6 @@ def lab(page: Page) -> None:
     """The switchboard after a run."""
     explorer(page)
     page.get_by_role("tab", name="Lab").click()
-    page.locator(".lab-run").click()
     page.locator(".lab-head").first.wait_for()
     page.locator(".lab-run").wait_for()
     page.wait_for_timeout(500)
@@ -51,6 +61,26 @@ def lesson(page: Page) -> None:
     page.wait_for_timeout(1000)
 
 
+def animation(page: Page) -> None:
+    """A translation token by token, then the heads that look at single words: docs/images/explorer.gif."""
+    german(page)
+    steps, tiles = page.evaluate(SHARPEST)
+    states: list[tuple[dict[str, int], int]] = [({"step": step}, 350) for step in range(steps)]
+    states += [({"layer": layer, "head": head}, 900) for layer, head in tiles]
+    frames = []
+    for state, _ in states:
+        page.evaluate("state => window.__explorer.set(state)", state)
+        page.wait_for_timeout(250)  # the map is drawn in the next frame
+        frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB").resize(FRAME, Image.Resampling.LANCZOS))
+    colours = frames[-1].quantize(colors=128)
+    shown = [frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in frames]
+    path = OUT / "explorer.gif"
+    durations = [milliseconds for _, milliseconds in states]
+    shown[0].save(path, save_all=True, append_images=shown[1:], duration=durations, loop=0, optimize=True)
+    if path.stat().st_size > ANIMATION_BYTES:
+        raise SystemExit(f"{path} has {path.stat().st_size:,} bytes, more than {ANIMATION_BYTES:,}")
+
+
 SHOTS: dict[str, tuple[str, dict[str, Any], Any]] = {
     "explorer-light": ("?direction=de-en", LAPTOP, german),
     "explorer-dark": ("?direction=de-en", {**LAPTOP, "color_scheme": "dark"}, german),
@@ -58,6 +88,7 @@ SHOTS: dict[str, tuple[str, dict[str, Any], Any]] = {
     "explorer-phone": ("?direction=de-en", PHONE, german),
     "lab": ("", LAPTOP, lab),
     "lesson": ("", LAPTOP, lesson),
+    "explorer.gif": ("?direction=de-en", LAPTOP, animation),
 }
 
 
@@ -83,7 +114,8 @@ def main() -> None:
             page.set_default_timeout(120_000)
             page.goto(server.url + address)
             ready(page)
-            page.screenshot(path=OUT / f"{name}.png")
+            if not Path(name).suffix:
+                page.screenshot(path=OUT / f"{name}.png")
             context.close()
         browser.close()
     server.close()

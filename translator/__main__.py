@@ -1,4 +1,4 @@
-"""The command line: python -m translator translate | trace | figure | export | serve | train | evaluate ..."""
+"""The command line, `python -m translator COMMAND`: `--help` lists every command; each part brings in its own."""
 
 from __future__ import annotations
 

@@ -94,7 +94,9 @@ const mountLesson = (element, server) => {
     find(".equation").replaceChildren();
     if (tries < 100) setTimeout(() => { if (state.course && index() === place) equation(place, tries + 1); }, 100);
   };
-  const code = ({ name, path, line, code: text }) => el("figure", {}, el("figcaption", {}, bold(name), el("span", { text: `${path}, ${say("line {n}", { n: line })}` })), el("pre", { tabindex: 0 }, el("code", {}, ...coloured(text))));
+  const code = ({ name, path, line, code: text }) => el("figure", {}, el("figcaption", {}, bold(name), el("span", { text: `${path}, ${say("line {n}", { n: line })}` })), el("pre", { tabindex: 0 }, el("code", {}, ...text.split("\n").map(sourceLine))));
+  /** A line that is too long goes on below, indented further than it began; copied, it is the source again. */
+  const sourceLine = (line, n, lines) => el("span", { style: `--indent:${line.search(/\S|$/)}` }, ...coloured(line + (n < lines.length - 1 ? "\n" : "")));
   const coloured = text => text.split(/(#.*$|"(?:[^"\\\n]|\\.)*"|\b(?:def|return|if|else|for|in|while|not|and|or|is|None|True|False|lambda|yield|raise)\b)/m).filter(Boolean).map(part =>
     (part[0] === "#" ? el("i", { text: part }) : /^[a-zA-Z]+$/.test(part) && KEYWORDS.has(part) ? el("b", { text: part }) : part));
   const KEYWORDS = new Set("def return if else for in while not and or is None True False lambda yield raise".split(" "));

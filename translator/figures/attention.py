@@ -143,10 +143,13 @@ def difference_heatmap(
     queries: Sequence[str],
     keys: Sequence[str],
     *,
+    limit: float = 1.0,
     theme: Theme = "light",
 ) -> go.Figure:
     """`second` minus `first`, both [Q, K]: green where the second looks more, purple where it looks less.
 
+    Args:
+        limit: the change that has the scale's last colour.
     Raises:
         InputError: the maps differ in shape, or do not fit the tokens.
     """
@@ -158,8 +161,8 @@ def difference_heatmap(
     fig = figure(theme)
     fig.add_heatmap(
         z=change,
-        zmin=-1,
-        zmax=1,
+        zmin=-limit,
+        zmax=limit,
         colorscale=signed_scale(theme),
         customdata=[[[q, k] for k in key_texts] for q, _ in _rows(queries, change)],
         hovertemplate="%{customdata[0]} → %{customdata[1]}<br>%{z:+.4f}<extra></extra>",

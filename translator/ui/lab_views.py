@@ -160,6 +160,7 @@ def _norms(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         for q, k in cells
     ]
     moved = float(np.abs(found - raw).sum(axis=-1).mean() / 2)
+    limit = max(float(np.abs(found - raw).max()), 0.01)
     return {
         **chosen,
         "lines": [
@@ -169,7 +170,7 @@ def _norms(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         "figures": [
             _heatmap(trace, kind, raw),
             _heatmap(trace, kind, found),
-            show(attention.difference_heatmap, raw, found, queries, keys),
+            show(attention.difference_heatmap, raw, found, queries, keys, limit=limit),
         ],
         "captions": ["Weights", "Norms, as shares of their row", "Norms minus weights"],
         "table": table(["query (reads)", "key (attended to)", "weight", "norm", "change"], rows),
