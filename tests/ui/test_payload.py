@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from translator.analysis.aggregate import word_groups
-from translator.trace import Trace
-from translator.ui.payload import KINDS, lower_triangles, pack, step_payload, trace_payload, unpack
+from translator.analysis.heads import HeadStats
+from translator.analysis.profile import Profile
+from translator.trace import Beam, Trace
+from translator.ui.payload import (
+    KINDS,
+    TAIL,
+    lower_triangles,
+    pack,
+    profile_payload,
+    step_payload,
+    trace_payload,
+    unpack,
+)
 
 HEALTH = {"words": 1, "tokens": 2, "limit": 128, "unknown": 0, "changed": 0, "normalised": "", "problem": ""}
 
@@ -69,3 +81,33 @@ def test_a_live_step_stands_by_itself(make_trace: Callable[..., Trace]) -> None:
     got = unpack(message["cross"], "u16").reshape(message["shape"])
     np.testing.assert_allclose(got, trace.cross[:, :, 1], atol=7.7e-6)
     assert message["index"] == 1 and len(message["log_probs"]) == 2
+
+
+def test_hypotheses_are_told_by_their_ends_and_the_winner_is_marked(make_trace: Callable[..., Trace]) -> None:
+    trace = make_trace(6)
+    ids = tuple(token.id for token in trace.tgt)
+    beams = (Beam(ids[:1], -0.5, -0.4, 0, ended=False), Beam((7,) * 90, -2.0, -1.5, 1, ended=True))
+    steps = (replace(trace.steps[0], beams=beams), *trace.steps[1:])
+    searched = replace(trace, steps=steps)
+
+    def decode(found: Sequence[int]) -> str:
+        return "".join(chr(97 + id_ % 26) for id_ in found)
+
+    first, *others = trace_payload(searched, HEALTH, decode=decode)["steps"]
+    assert first["b"][0] == {"s": decode(ids[:1]), "lp": -0.5, "n": -0.4, "p": 0, "w": 1}
+    assert first["b"][1] == {"s": "…" + decode((7,) * (TAIL - 1)), "lp": -2.0, "n": -1.5, "p": 1, "e": 1}
+    assert not any("b" in step for step in others)
+    assert "b" not in trace_payload(searched, HEALTH)["steps"][0], "without a vocabulary there is no text"
+
+
+def test_a_profile_is_told_by_roles_and_rates() -> None:
+    stats = {kind: tuple(head_stats_of(kind, role) for role in ("aligns", "sink")) for kind in KINDS}
+    told = profile_payload(Profile("0" * 64, "dev.tsv", 300, stats, {"heads": {"output": [[0.25, 0.75]]}}))
+    assert told["roles"]["cross"] == ["aligns", "sink"] and told["rates"] == [0.25, 0.75]
+    assert profile_payload(Profile("0" * 64, "dev.tsv", 300, stats))["rates"] == []
+
+
+def head_stats_of(kind: str, role: str) -> HeadStats:
+    """A head of that role whose numbers mean nothing."""
+    numbers = [field.name for field in fields(HeadStats) if field.name not in ("kind", "layer", "head", "role")]
+    return HeadStats(kind=kind, layer=0, head=0, role=role, **dict.fromkeys(numbers, 0.0))  # type: ignore[arg-type]
