@@ -1,4 +1,14 @@
-"""The errors that a caller may meet: one tree, each message names the value and the remedy."""
+"""The errors that a caller may meet: one tree, each message names the value and the remedy.
+
+    TranslatorError
+    ├── InputError (also a ValueError)   change what was asked
+    ├── CheckpointError                  mend or replace the files
+    ├── BusyError                        ask again later, or for less
+    └── CancelledError                   nothing: the caller wanted it
+
+Whatever else reaches a caller is a defect of this package. The command line exits with 2 for all of them, the page
+shows the message.
+"""
 
 from __future__ import annotations
 

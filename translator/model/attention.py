@@ -38,7 +38,7 @@ class Attention(nn.Module):
 
     def _part(self, x: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Project `x` by rows `first` up to `last` of (query, key, value), split into heads."""
-        parts = self.qkv.rows(x, first * self.inner, last * self.inner).split(self.inner, dim=-1)
+        parts = self.qkv.rows(x, first * self.inner, last * self.inner).split(self.inner, dim=-1)  # (B, T, inner) each
         return tuple(self.split(part) for part in parts)
 
     def query(self, x: Tensor) -> Tensor:
@@ -70,7 +70,7 @@ class Attention(nn.Module):
         Raises:
             ValueError: `keep` does not fit the scores.
         """
-        scores = query @ key.transpose(-2, -1) * self.d_head**-0.5
+        scores = query @ key.transpose(-2, -1) * self.d_head**-0.5  # (B, H, T, S)
         if keep is None:
             weights = scores.softmax(dim=-1)
         else:
@@ -78,14 +78,14 @@ class Attention(nn.Module):
                 raise ValueError(f"keep covers {keep.shape[-1]} keys, but there are {scores.shape[-1]}")
             weights = scores.masked_fill(~keep, float("-inf")).softmax(dim=-1)
             weights = weights.masked_fill(~keep, 0.0)  # a fully masked row would be NaN
-        mixed = F.dropout(weights, self.dropout, self.training) @ value
+        mixed = F.dropout(weights, self.dropout, self.training) @ value  # (B, H, T, d_head)
         return self.merge(mixed, gate), weights
 
     def merge(self, mixed: Tensor, gate: Tensor | None = None) -> Tensor:
         """Heads [B, H, T, d_head] side by side and through the output projection: [B, T, D]."""
         if gate is not None:
             mixed = mixed * gate[..., None, None]
-        return self.out(mixed.transpose(1, 2).flatten(2))
+        return self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, d_head) → (B, T, inner) → (B, T, D)
 
     def fused(self, query: Tensor, key: Tensor, value: Tensor, keep: Tensor | None, *, causal: bool = False) -> Tensor:
         """The same mix [B, T, D] without its weights, by what is fastest: for training and batches.
