@@ -24,19 +24,31 @@ HABITS: list[dict[str, object]] = [
 ]
 
 
-@pytest.fixture(params=[True, False], ids=["oneDNN", "without oneDNN"])
-def _with_and_without(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not request.param:
+def halved(model: torch.nn.Module) -> None:
+    """Round every weight to what 16 bits hold, a few of them to the smallest there are."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.view(-1)[:2] *= 1e-6
+            parameter.copy_(parameter.half().float())
+
+
+@pytest.fixture(params=["float", "half", "without oneDNN", "without FBGEMM"])
+def weights(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "without oneDNN":
         monkeypatch.setattr(linear, "has_onednn", lambda: False)
+    if request.param == "without FBGEMM":
+        monkeypatch.setattr(linear, "has_half_products", lambda: False)
+    return str(request.param)
 
 
 @pytest.mark.parametrize("changes", HABITS)
-@pytest.mark.usefixtures("_with_and_without")
 @torch.inference_mode()
 def test_a_prepared_model_gives_what_it_gave(
-    make_model: Callable[..., Transformer], batch: Batch, changes: dict[str, object]
+    make_model: Callable[..., Transformer], batch: Batch, changes: dict[str, object], weights: str
 ) -> None:
     model = make_model(**changes)
+    if weights in ("half", "without FBGEMM"):
+        halved(model)
     src_ids, src_keep, tgt_ids = batch
     plain = model.encode(src_ids, src_keep)
     want = model.decode(tgt_ids, plain.memory, src_keep)
@@ -108,6 +120,22 @@ def test_a_changed_weight_is_laid_out_anew_and_a_copy_has_its_own() -> None:
             torch.testing.assert_close(each(x), want, **CLOSE)
             torch.testing.assert_close(each.product(2, 5).one(x[0].numpy()), want[0, 2:5].detach().numpy(), **CLOSE)
     torch.testing.assert_close(F.linear(x, copied.weight, copied.bias), before, **CLOSE)
+
+
+@pytest.mark.skipif(not linear.has_half_products(), reason="this build of PyTorch has no FBGEMM")
+def test_only_weights_that_are_halves_are_kept_as_halves() -> None:
+    torch.manual_seed(0)
+    layer = Linear(40, 30)
+    prepare(layer)
+    with torch.inference_mode():
+        assert isinstance(layer.product(0, 30), linear.FloatProduct)
+        halved(layer)
+        kept = layer.product(0, 30)
+        assert isinstance(kept, linear.HalfProduct)
+        x = torch.randn(3, 40)
+        want = x.double() @ layer.weight.double().T + layer.bias.double()
+        torch.testing.assert_close(kept.many(x).double(), want, atol=1e-6, rtol=1e-6)
+        torch.testing.assert_close(kept.one(x[1].numpy()), want[1].float().numpy(), atol=1e-6, rtol=1e-6)
 
 
 def test_gradients_still_flow_through_a_prepared_layer() -> None:

@@ -1,14 +1,16 @@
 """Linear layers, and their weights laid out for fast products on a CPU.
 
-Decoding one sentence reads every weight of the decoder for every token: it is as fast as memory gives them. One row
-is multiplied fastest by OpenBLAS, through NumPy, which reads a transposed matrix at the memory's own speed; a few rows
-and many by oneDNN, from blocks of the weights. Both were measured against all else that PyTorch offers (see
-docs/performance.md). Eight-bit weights are a quarter of the bytes.
+Decoding one sentence reads every weight of the decoder for every token: it is as fast as memory gives them. Weights
+that were stored as halves are kept as halves, exactly, and widened in the processor: half the bytes (FBGEMM). Of
+others one row is multiplied fastest by OpenBLAS, through NumPy, which reads a transposed matrix at the memory's own
+speed; a few rows and many by oneDNN, from blocks. Eight-bit weights are a quarter of the bytes. All was measured
+against what else PyTorch offers, see docs/performance.md.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Protocol, get_args
 
@@ -62,8 +64,7 @@ class Linear(nn.Linear):
         made_at, product = self._products.get((first, last), (-1, None))
         if product is None or made_at != version:
             bias = None if self.bias is None else self.bias[first:last].detach()
-            kind = Int8Product if self.precision == "int8" else FloatProduct
-            product = kind(self.weight[first:last].detach(), bias)
+            product = _lay_out(self.weight[first:last].detach(), bias, self.precision or "fp32")
             self._products[first, last] = version, product
         return product
 
@@ -75,6 +76,34 @@ class Linear(nn.Linear):
 def _version(parameter: Tensor | None) -> int:
     """How often it was changed; what was made in inference mode does not count."""
     return 0 if parameter is None or parameter.is_inference() else parameter._version
+
+
+def _lay_out(weight: Tensor, bias: Tensor | None, precision: Weights) -> Product:
+    """The fastest product of `precision`; halves only where they are the very same weights."""
+    if precision == "int8":
+        return Int8Product(weight, bias)
+    if has_half_products() and torch.equal(weight.half().float(), weight):
+        return HalfProduct(weight, bias)
+    return FloatProduct(weight, bias)
+
+
+def _direct(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """What an operator calls in the end: PyTorch's way there looks at every argument, which takes 8 microseconds."""
+    return getattr(operator, "_op", operator)
+
+
+class HalfProduct:
+    """Float32 products with weights kept in 16 bits, which they must fit exactly."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self.packed = torch.ops.quantized.linear_prepack_fp16(weight, bias)
+        self._product = _direct(torch.ops.quantized.linear_dynamic_fp16.default)
+
+    def one(self, x: np.ndarray) -> np.ndarray:
+        return self.many(torch.from_numpy(x)[None]).numpy()[0]
+
+    def many(self, x: Tensor) -> Tensor:
+        return self._product(x, self.packed)
 
 
 class FloatProduct:
@@ -120,18 +149,29 @@ class Int8Product:
             warnings.simplefilter("ignore", UserWarning)  # deprecated, but nothing else does a row in one call
             quantised = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
         self.packed = torch.ops.quantized.linear_prepack(quantised, bias)
+        self._product = _direct(torch.ops.quantized.linear_dynamic.default)
 
     def one(self, x: np.ndarray) -> np.ndarray:
         return self.many(torch.from_numpy(x)[None]).numpy()[0]
 
     def many(self, x: Tensor) -> Tensor:
-        return torch.ops.quantized.linear_dynamic(x, self.packed, not has_vnni())
+        return self._product(x, self.packed, not has_vnni())
 
 
 @cache
 def has_vnni() -> bool:
     """Whether the processor adds up products of eight bits without overflow; others get inputs of seven bits."""
     return bool(getattr(torch.cpu, "_is_vnni_supported", lambda: False)())
+
+
+@cache
+def has_half_products() -> bool:
+    """Whether FBGEMM's products with halves are to be had in this build of PyTorch, and right."""
+    weight, x = torch.eye(16), torch.ones(2, 16)
+    try:
+        return torch.equal(HalfProduct(weight, None).many(x), x)
+    except (AttributeError, NotImplementedError, RuntimeError):
+        return False
 
 
 @cache
