@@ -72,7 +72,8 @@ class ModelConfig:
     target and output), "tied" (target and output are one), "shared" (all three are one).
     `padded_length`: every source is padded to it and the padding is attended to (one source
     document was trained so); None masks padding, as everybody else does.
-    `banned_ids` are never chosen by a search (None: padding and the start token); no attention reads
+    `banned_ids` are never chosen by a search (None: padding and the start token), nor is the last id of one of
+    `banned_sequences` right after the others; no attention reads
     a source token of `masked_ids` (one source document masks unknown words as if they were padding).
     """
 
@@ -107,6 +108,7 @@ class ModelConfig:
     xavier: bool = True
     padded_length: int | None = None
     banned_ids: tuple[int, ...] | None = None
+    banned_sequences: tuple[tuple[int, ...], ...] = ()
     masked_ids: tuple[int, ...] = ()
     pad_id: int = 0
     start_id: int = 1
@@ -155,6 +157,14 @@ class ModelConfig:
             for id_ in ids:
                 _whole(name, id_, 0, size - 1)
             object.__setattr__(self, name, tuple(ids))  # JSON gives lists
+        sequences = self.banned_sequences
+        _require(isinstance(sequences, (list, tuple)), "banned_sequences", sequences, "a list of lists of token ids")
+        for sequence in sequences:
+            ok = isinstance(sequence, (list, tuple)) and len(sequence) >= 2
+            _require(ok, "banned_sequences", sequence, "a list of at least two token ids; one by itself is a banned id")
+            for id_ in sequence:
+                _whole("banned_sequences", id_, 0, self.tgt_vocab - 1)
+        object.__setattr__(self, "banned_sequences", tuple(map(tuple, sequences)))
         banned = self.banned_ids or ()
         _require(self.eos_id not in banned, "banned_ids", banned, f"without the end-of-sentence token {self.eos_id}")
 
@@ -288,6 +298,14 @@ class TrainConfig:
         _real("weight_decay", self.weight_decay, 0.0, 10.0)
         for name in ("label_smoothing", "bpe_dropout"):
             _real(name, getattr(self, name), 0.0, 0.95)
+
+    def first(self) -> TrainConfig | None:
+        """The settings of the run that this one grows from; None if it begins from nothing.
+
+        Raises:
+            InputError: a setting in `base` is unknown or out of range.
+        """
+        return None if self.base is None else from_dict(TrainConfig, {**asdict(self), "base": None, **self.base})
 
 
 def to_json(config: Any) -> str:

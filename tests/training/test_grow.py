@@ -12,6 +12,7 @@ import torch
 from translator.config import ModelConfig, TrainConfig
 from translator.errors import InputError
 from translator.model import Transformer
+from translator.training.card import Card, render
 from translator.training.export import history
 from translator.training.grow import grow
 from translator.training.run import BASE, train
@@ -78,3 +79,14 @@ def test_a_config_with_a_base_trains_both(toy_data: Path, tmp_path: Path) -> Non
     again, _ = train(config, toy_data, tmp_path)  # finished: nothing is trained, nothing grown anew
     for name, value in trainer.model.state_dict().items():
         assert torch.equal(value, again.model.state_dict()[name])
+
+
+def test_the_card_tells_of_both_runs() -> None:
+    model = {"d_model": 16, "d_ff": 32, "encoder_layers": 4, "decoder_layers": 4}
+    base = {"steps": 60, "lr": 0.25, "model": {**model, "encoder_layers": 1}}
+    config = TrainConfig("toy", "de", "en", steps=40, lr=0.5, model=model, base=base)
+    shape = ModelConfig(10, 10, **model)
+    text = render(Card(config, shape, parameters=1, steps=100, hours=1.0, selection="the best"))
+    assert "| steps | 100 of 100 |" in text
+    assert "60 steps at 1 + 4 layers; 40 steps at 4 + 4 layers" in text
+    assert "learning rate 0.25" in text and "learning rate 0.5" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from translator.config import ModelConfig, TrainConfig
+from translator.config import ModelConfig, TrainConfig, from_dict
 from translator.training.evaluate import Evaluation
 
 NAMES = {"de": "German", "en": "English", "zh": "Chinese"}
@@ -81,13 +81,15 @@ def _model(card: Card) -> str:
 
 
 def _training(card: Card) -> str:
-    config = card.config
+    config, shallow = card.config, card.config.first()
+    runs = [config] if shallow is None else [shallow, config]
     rows = (
-        ("steps", f"{card.steps:,} of {config.steps:,}"),
+        ("steps", f"{card.steps:,} of {sum(run.steps for run in runs):,}"),
+        ("grown", "; ".join(_run(run) for run in runs) if len(runs) > 1 else "no: one depth from the start"),
         ("batch", f"{config.batch_tokens * config.accumulate:,} tokens of the longer side, padding included"),
         ("time", f"{card.hours:.1f} hours"),
         ("hardware", card.hardware),
-        ("schedule", f"{config.schedule}, learning rate {config.lr:g}, {config.warmup:,} steps of warm-up"),
+        ("schedule", "; ".join(f"{run.schedule}, rate {run.lr:g}, {run.warmup:,} steps of warm-up" for run in runs)),
         ("dropout", f"{card.shape.dropout:g}"),
         ("label smoothing", f"{config.label_smoothing:g}"),
         ("BPE-dropout", f"{config.bpe_dropout:g}"),
@@ -95,6 +97,11 @@ def _training(card: Card) -> str:
         ("weights", card.selection),
     )
     return _table(("", ""), rows) + "\n\nThe run's numbers are in `log.jsonl`, its settings in `train.json`."
+
+
+def _run(run: TrainConfig) -> str:
+    shape = from_dict(ModelConfig, {"src_vocab": run.vocab, "tgt_vocab": run.vocab, **(run.model or {})})
+    return f"{run.steps:,} steps at {shape.encoder_layers} + {shape.decoder_layers} layers"
 
 
 def _corpora(corpora: Sequence[tuple[str, int]]) -> str:

@@ -51,9 +51,10 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def _train(args: argparse.Namespace) -> None:
     from translator.checkpoints.shelf import checkpoints_folder
+    from translator.checkpoints.store import choose_device
     from translator.training.data import find_split, read_pairs
     from translator.training.export import export
-    from translator.training.run import choose_device, read_config, train
+    from translator.training.run import read_config, train
 
     config = read_config(args.config)
     run = args.out or Path("runs") / config.name

@@ -6,12 +6,13 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from translator.checkpoints.store import choose_device
 from translator.config import ModelConfig, TextConfig, TrainConfig, from_dict, to_json
 from translator.errors import InputError
 from translator.model import Transformer
@@ -107,22 +108,6 @@ class Encoder:
         return self.plain
 
 
-def choose_device(name: str) -> torch.device:
-    """The device that `name` means: "auto" is CUDA where there is one.
-
-    Raises:
-        InputError: there is no such device here.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError, ValueError) as error:
-        raise InputError(f"device is {name!r}, which is not to be had here; use 'auto' or 'cpu'") from error
-    return device
-
-
 def model_config(config: TrainConfig, src: Tokenizer, tgt: Tokenizer) -> ModelConfig:
     """The shape of the model that a run trains.
 
@@ -159,23 +144,15 @@ BASE = "base"
 """The folder, within a run's, of the run that it grows from."""
 
 
-def base_config(config: TrainConfig) -> TrainConfig:
-    """The first run's settings: this run's, but for what `config.base` says.
-
-    Raises:
-        InputError: a setting there is unknown or out of range.
-    """
-    return from_dict(TrainConfig, {**asdict(config), "base": None, **(config.base or {})})
-
-
 def train(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu") -> tuple[Trainer, Corpus]:
     """A whole run, from wherever it stood: first the one that it grows from, if any, then itself."""
-    if config.base is None:
+    shallow = config.first()
+    if shallow is None:
         trainer, corpus = build(config, data, folder, device=device)
     else:
         fresh = not any(folder.glob("state-*.pt"))
         if fresh:
-            first, _ = train(base_config(config), data, folder / BASE, device=device)
+            first, _ = train(shallow, data, folder / BASE, device=device)
             if first.process.rank == 0:
                 for name in ("src.json", "tgt.json"):
                     shutil.copy(folder / BASE / name, folder)
