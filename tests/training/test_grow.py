@@ -89,4 +89,4 @@ def test_the_card_tells_of_both_runs() -> None:
     text = render(Card(config, shape, parameters=1, steps=100, hours=1.0, selection="the best"))
     assert "| steps | 100 of 100 |" in text
     assert "60 steps at 1 + 4 layers; 40 steps at 4 + 4 layers" in text
-    assert "learning rate 0.25" in text and "learning rate 0.5" in text
+    assert "rate 0.25" in text and "rate 0.5" in text
