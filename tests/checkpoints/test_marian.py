@@ -83,6 +83,37 @@ def test_greedy_and_beam_tokens_are_those_of_transformers(made: Any, texts: list
         assert search_batch(bundle.model, sources, config, max_lengths=[limit] * len(sources)) == expected
 
 
+@pytest.mark.parametrize("shape", ["opus", "separate", "unscaled"])
+def test_banned_sequences_are_those_of_transformers(made: Any, texts: list[str], shape: str, tmp_path: Path) -> None:
+    """The pairs and triples that come first without the ban, so that it binds in greedy and in beam search."""
+    folder, net, bundle = made(shape)
+    sources = [[*bundle.src.ids(text)[:40], 0] for text in texts[:6]]
+    free = [generated(net, source, beams, 12) for source in sources for beams in (1, 3)]
+    pad, start = bundle.model.config.pad_id, bundle.model.config.start_id
+    bad = [
+        [pad],
+        [start, free[0][0]],
+        *(list(ids[:2]) for ids in free[::2]),
+        *(list(ids[1:4]) for ids in free if ids[3:]),
+    ]
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    edit(tmp_path / "generation_config.json", bad_words_ids=bad)
+    ours = load_bundle(tmp_path)
+    kept, net.generation_config.bad_words_ids = net.generation_config.bad_words_ids, bad
+    try:
+        for beam in (1, 3):
+            config = dataclasses.replace(ours.decode, method="greedy" if beam == 1 else "beam", beam=beam)
+            expected = [generated(net, source, beam, 12) for source in sources]
+            assert expected != free[beam // 3 :: 2]
+            assert [finish(search(ours.model, s, config, max_length=12)).ids for s in sources] == expected
+            assert search_batch(ours.model, sources, config, max_lengths=[12] * len(sources)) == expected
+    finally:
+        net.generation_config.bad_words_ids = kept
+    native = load_bundle(convert(tmp_path, tmp_path / "native"))
+    assert native.model.config.banned_sequences == ours.model.config.banned_sequences != ()
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_logits_and_every_weight_are_those_of_eager_attention(made: Any, texts: list[str], shape: str) -> None:
     _, net, bundle = made(shape)
@@ -219,7 +250,10 @@ def cut(path: Path, count: int) -> None:
         (lambda f: edit(f / "config.json", activation_function="mish"), "activation_function is 'mish'"),
         (lambda f: edit(f / "config.json", vocab_size=9999), "source vocabulary has"),
         (lambda f: edit(f / "vocab.json", **{"</s>": 3}), "vocab.json: the id of"),
-        (lambda f: edit(f / "generation_config.json", bad_words_ids=[[1, 2]]), "bad_words_ids"),
+        (lambda f: edit(f / "generation_config.json", bad_words_ids=[[1], 2]), "bad_words_ids is"),
+        (lambda f: edit(f / "generation_config.json", bad_words_ids=[[1], []]), "bad_words_ids is"),
+        (lambda f: edit(f / "generation_config.json", bad_words_ids=[[[1]]]), "bad_words_ids is"),
+        (lambda f: edit(f / "generation_config.json", bad_words_ids=[[1, 99999]]), "banned_sequences is 99999"),
         (lambda f: edit(f / "generation_config.json", num_beams=1000), "beam is 1000"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from translator.errors import CheckpointError, InputError
+from translator.errors import CancelledError, CheckpointError, InputError
 from translator.ui.models import Models
 from translator.ui.session import translate_stream
 
@@ -71,3 +71,52 @@ def test_no_pickle_is_loaded_whatever_the_folder_says(tiny_marian: Path, tmp_pat
 def test_an_unknown_name_is_refused_by_those_that_there_are(tiny_checkpoint: Path) -> None:
     with pytest.raises(InputError, match="there is no direction 'fr-en'; there are a"):
         Models({"a": tiny_checkpoint}, device="cpu").get("fr-en")
+
+
+SPACES = """
+import pickle
+
+def GPU(task):
+    \"\"\"Like ZeroGPU's: what goes in and what comes out crosses between two processes.\"\"\"
+    def marked(*arguments):
+        arguments = pickle.loads(pickle.dumps(arguments))
+        for found in task(*arguments):
+            yield pickle.loads(pickle.dumps(found))
+    return marked
+"""
+
+
+@pytest.fixture
+def spaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for the package `spaces` of a ZeroGPU Space, whose GPU is this CPU."""
+    import torch
+
+    (tmp_path / "spaces.py").write_text(SPACES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("SPACES_ZERO_GPU", "true")
+    monkeypatch.setattr(torch.nn.Module, "to", lambda self, device: self)
+
+
+def asked(models: Models) -> dict:
+    message = list(translate_stream(models, "wir rennen", "de-en", {}))[-1]
+    return {key: value for key, value in message.items() if key not in ("id", "seconds")}
+
+
+def test_on_zerogpu_a_translation_runs_in_what_was_marked(tiny_checkpoint: Path, spaces: None) -> None:
+    models = Models({"de-en": tiny_checkpoint})
+    assert models.device == "cpu"
+    calls: list[str] = []
+    marked = models._marked
+    models._marked = lambda *arguments: calls.append(arguments[0]) or marked(*arguments)
+    assert asked(models)["kind"] == "trace" and calls == ["de-en"]
+    stopped = models.steps("de-en", "wir rennen", {}, lambda: True)
+    with pytest.raises(CancelledError):
+        next(stopped)
+
+
+def test_elsewhere_the_mark_does_nothing(tiny_checkpoint: Path, spaces: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_gpu = asked(Models({"de-en": tiny_checkpoint}))
+    monkeypatch.delenv("SPACES_ZERO_GPU")
+    models = Models({"de-en": tiny_checkpoint}, device="cpu")
+    models._marked = None  # type: ignore[assignment]
+    assert asked(models) == on_gpu

@@ -142,6 +142,7 @@ def _model_config(path: Path, config: dict[str, Any], generation: dict[str, Any]
         raise CheckpointError(f"{path}: activation_function is {activation!r}; known are {known}")
     shared, tied = config["share_encoder_decoder_embeddings"], config["tie_word_embeddings"]
     get = lambda key: _get(path, config, key)  # noqa: E731
+    banned_ids, banned_sequences = _banned(path, generation, get("eos_token_id"))
     return model_config(
         path,
         src_vocab=get("vocab_size"),
@@ -161,19 +162,23 @@ def _model_config(path: Path, config: dict[str, Any], generation: dict[str, Any]
         output_bias=True,
         embeddings="shared" if shared and tied else "tied" if tied else "separate",
         scale_embeddings=config["scale_embedding"],
-        banned_ids=_banned(path, generation, get("eos_token_id")),
+        banned_ids=banned_ids,
+        banned_sequences=banned_sequences,
         pad_id=get("pad_token_id"),
         start_id=get("decoder_start_token_id"),
         eos_id=get("eos_token_id"),
     )
 
 
-def _banned(path: Path, generation: dict[str, Any], eos_id: object) -> list[int]:
-    """Ids that are never produced; like `transformers`, EOS cannot be among them."""
+def _banned(path: Path, generation: dict[str, Any], eos_id: object) -> tuple[list[int], list[list[int]]]:
+    """Ids that are never produced, and sequences that are not; like `transformers`, EOS alone cannot be among them."""
     words = generation.get("bad_words_ids") or []
-    if not isinstance(words, list) or not all(isinstance(word, list) and len(word) == 1 for word in words):
-        raise CheckpointError(f"{path}: bad_words_ids is {str(words)[:80]}; only lists of one id each are supported")
-    return sorted({word[0] for word in words if word[0] != eos_id})
+    if not isinstance(words, list) or not all(
+        isinstance(word, list) and word and all(isinstance(id_, int) for id_ in word) for word in words
+    ):
+        raise CheckpointError(f"{path}: bad_words_ids is {str(words)[:80]}; it must be lists of ids")
+    single = {word[0] for word in words if len(word) == 1 and word[0] != eos_id}
+    return sorted(single), [word for word in words if len(word) > 1]
 
 
 def _decode(path: Path, config: dict[str, Any], generation: dict[str, Any]) -> DecodeConfig:

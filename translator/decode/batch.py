@@ -12,7 +12,7 @@ from translator.config import DecodeConfig
 from translator.decode.beam import BeamSearch, run
 from translator.decode.replay import source_tensor
 from translator.decode.search import search
-from translator.decode.steps import Stop, advance, banned_ids, check_source, check_target, finish
+from translator.decode.steps import Stop, advance, ban_sequences, banned_ids, check_source, check_target, finish
 from translator.model import Cache, Transformer
 
 ROWS = 64  # hypotheses decoded side by side: more gain little on two cores, and hold memory
@@ -91,6 +91,7 @@ def _greedy(
     rows, ids = list(range(len(limits))), [model.config.start_id] * len(limits)
     while rows:
         logits = advance(model, ids, cache, stop).logits.index_fill_(-1, banned, -math.inf)
+        ban_sequences(logits, model.config, [found[n] for n in rows])
         ids = logits.argmax(-1).tolist()
         for n, token in zip(rows, ids, strict=True):
             if not _ended(found[n], eos, limits[n]):

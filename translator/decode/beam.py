@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from translator.config import DecodeConfig
-from translator.decode.steps import Hypothesis, Stop, advance, banned_ids
+from translator.decode.steps import Hypothesis, Stop, advance, ban_sequences, banned_ids
 from translator.model import Cache, Gates, Stepped, Transformer
 from translator.trace import Beam
 
@@ -148,8 +148,9 @@ def _candidates(
     scores = [[h.score for h in s.live] + [-math.inf] * (rows - len(s.live)) for s in searches]
     banned = torch.tensor(banned_ids(model.config), dtype=torch.long, device=log_probs.device)
     counted = log_probs.index_fill(-1, banned, -math.inf).unflatten(0, (len(searches), rows))
-    for search, of_search in zip(searches, counted, strict=True):
-        if search.forced:  # a copy is written to: `index_fill` made one
+    for search, of_search in zip(searches, counted, strict=True):  # a copy is written to: `index_fill` made one
+        ban_sequences(of_search, model.config, [hypothesis.ids for hypothesis in search.live])
+        if search.forced:
             of_search.fill_(-math.inf)[:, search.eos_id] = 0.0
     totals = counted + torch.tensor(scores, device=log_probs.device)[..., None]
     best = totals.flatten(1).topk(min(2 * searches[0].config.beam, rows * vocab))

@@ -11,7 +11,7 @@ from torch import Tensor
 from translator.config import DecodeConfig
 from translator.decode.beam import BeamSearch, penalty, run
 from translator.decode.replay import encode, source_keep
-from translator.decode.steps import Hypothesis, IdStep, Stop, advance, banned_ids, check_target
+from translator.decode.steps import Hypothesis, IdStep, Stop, advance, ban_sequences, banned_ids, check_target
 from translator.model import Cache, Encoded, Gates, Transformer
 from translator.trace import Beam
 
@@ -102,7 +102,9 @@ def _one_by_one(
     while hypothesis.ids[-1:] != (model.config.eos_id,) and len(hypothesis.ids) < max_length:
         stepped = advance(model, [last], cache, stop, gates)
         log_probs = stepped.logits[0].float().log_softmax(-1)
-        last = choose(log_probs.index_fill(0, banned, -math.inf))
+        allowed = log_probs.index_fill(0, banned, -math.inf)
+        ban_sequences(allowed[None], model.config, [hypothesis.ids])
+        last = choose(allowed)
         hypothesis = hypothesis.extend(last, float(log_probs[last]))
         yield IdStep(hypothesis.ids, log_probs, stepped)
     return _close(hypothesis, model.config.eos_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -115,6 +116,20 @@ def banned_ids(config: ModelConfig) -> list[int]:
     if config.banned_ids is not None:
         return sorted(config.banned_ids)
     return sorted({config.pad_id, config.start_id} - {config.eos_id})
+
+
+def ban_sequences(scores: Tensor, config: ModelConfig, produced: Sequence[Sequence[int]]) -> None:
+    """Set the scores [B, V] of what would complete a banned sequence to -inf, in place.
+
+    Source: `transformers`' NoBadWordsLogitsProcessor, to which the start token is the first of what was produced.
+
+    Args:
+        produced: the ids so far of the first rows; a row beyond them is left as it is.
+    """
+    for *before, last in config.banned_sequences:
+        for row, ids in enumerate(produced):
+            if [config.start_id, *ids][-len(before) :] == before:
+                scores[row, last] = -math.inf
 
 
 def check_source(config: ModelConfig, src_ids: Sequence[int]) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from translator.checkpoints.shelf import offered
-from translator.errors import CheckpointError, InputError, TranslatorError
-from translator.ui.gate import Gate
+from translator.errors import CancelledError, CheckpointError, InputError, TranslatorError
+from translator.trace import Step, Trace
+from translator.ui import zero
+from translator.ui.gate import Gate, Stop
 from translator.ui.middleware import Readers
 from translator.ui.store import TraceStore
 
@@ -43,7 +47,9 @@ class Models:
         """
         self.gate, self.store, self.readers = Gate(), TraceStore(), Readers()
         self.names = dict(names or offered(shipped=DIRECTIONS))
-        self.device, self.memory = device, memory
+        self.device = "cpu" if zero.here() else device  # there only what is marked may touch a GPU
+        self.memory = memory
+        self._marked = zero.marked(self._decoded)
         self._loaded: OrderedDict[str, Translator] = OrderedDict()  # the least recently used first
         self._failed: dict[str, TranslatorError] = {}
         self._lock = threading.Lock()
@@ -100,6 +106,25 @@ class Models:
             if model is not None:
                 self._loaded.move_to_end(name)
         return work(model) if model is not None else self.gate.run(lambda stop: work(self.get(name)))
+
+    def steps(self, name: str, text: str, settings: dict[str, Any], stop: Stop) -> Generator[Step, None, Trace]:
+        """`Translator.stream` of the model `name`; on a ZeroGPU Space on its GPU. The errors are those of both."""
+        model = self.get(name)
+        if not zero.here():
+            return (yield from model.stream(text, stop=stop, **settings))
+        for found in self._marked(name, text, settings):
+            if isinstance(found, Trace):
+                return found
+            if stop():
+                break
+            yield found
+        raise CancelledError("decoding was stopped")
+
+    def _decoded(self, name: str, text: str, settings: dict[str, Any]) -> Iterator[Step | Trace]:
+        """Every step, then the trace: runs in a process that was forked when the models were on the CPU."""
+        bundle = self._loaded[name].bundle  # no lock: another thread may have held it at the fork
+        on_gpu = replace(bundle, model=copy.deepcopy(bundle.model).to("cuda"))
+        yield (yield from type(self._loaded[name])(on_gpu).stream(text, **settings))
 
     def _load(self, name: str) -> Translator | TranslatorError:
         with self._locks[name]:

@@ -48,7 +48,7 @@ def translate_stream(
 
 def _messages(models: Models, direction: str, text: str, settings: dict[str, Any], stop: Stop) -> Iterator[dict]:
     model = models.get(direction)  # in the worker: who asks while it loads is told after the deadline
-    steps = model.stream(text, stop=stop, **settings)
+    steps = models.steps(direction, text, settings, stop)
     bundle = model.bundle
     eos, start = bundle.src.token(bundle.src.eos_id), bundle.tgt.token(bundle.model.config.start_id)
     src = (*bundle.src.encode(text).tokens, eos)
