@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.server
 import json
@@ -14,13 +15,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import safetensors.torch
+import torch
+
+import translator
 
 pytestmark = pytest.mark.slow  # every load is a process of its own
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LOAD = """
 import sys, translator
 try:
-    print(translator.load(sys.argv[1], device="cpu", revision=sys.argv[2] or None).name)
+    pickles = "--no-pickles" not in sys.argv
+    engine = translator.load(sys.argv[1], device="cpu", revision=sys.argv[2] or None, pickles=pickles)
+    print(engine.name, engine.translate("Das Haus.", max_length=4).translation if "--translate" in sys.argv else "")
 except translator.CheckpointError as error:
     print("refused:", error)
 """
@@ -80,9 +87,9 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.fixture
-def hub(tiny_checkpoint: Path, tmp_path: Path) -> Iterator[Hub]:
-    folder = Path(shutil.copytree(tiny_checkpoint, tmp_path / "served"))
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[Hub]:
+    """The hub while it answers, with a script beside the checkpoint that nobody asked for."""
     (folder / "evil.py").write_text("print('never fetched')")
     server = Hub(folder)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -92,12 +99,24 @@ def hub(tiny_checkpoint: Path, tmp_path: Path) -> Iterator[Hub]:
     server.server_close()
 
 
-def load(home: Path, endpoint: str, revision: str = "", name: str = "ann/tiny", **more: str) -> str:
+@pytest.fixture
+def hub(tiny_checkpoint: Path, tmp_path: Path) -> Iterator[Hub]:
+    with served(Path(shutil.copytree(tiny_checkpoint, tmp_path / "served"))) as server:
+        yield server
+
+
+@pytest.fixture
+def marian_hub(tiny_marian: Path, tmp_path: Path) -> Iterator[Hub]:
+    with served(Path(shutil.copytree(tiny_marian, tmp_path / "served"))) as server:
+        yield server
+
+
+def load(home: Path, endpoint: str, revision: str = "", *flags: str, name: str = "ann/tiny", **more: str) -> str:
     """What a fresh process says that loads `name`; the library reads its settings once, when it is imported."""
     proxies = {"no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"}
     hub = {"HF_HOME": str(home), "HF_ENDPOINT": endpoint, "HF_HUB_DISABLE_XET": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", LOAD, name, revision],
+        [sys.executable, "-c", LOAD, name, revision, *flags],
         env={**os.environ, **proxies, **hub, **more},
         capture_output=True,
         text=True,
@@ -143,3 +162,34 @@ def test_a_tampered_download_is_refused(hub: Hub, tmp_path: Path) -> None:
 def test_an_unknown_repository_is_refused(hub: Hub, tmp_path: Path) -> None:
     said = load(tmp_path / "home", endpoint(hub), name="ann/nowhere")
     assert "refused: ann/nowhere at revision 'main' cannot be fetched" in said
+
+
+def test_a_marian_checkpoint_is_fetched_pinned_and_translates_offline(
+    marian_hub: Hub, tiny_marian: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    expected = translator.load(tiny_marian, device="cpu").translate("Das Haus.", max_length=4).translation
+    said = f"ann/tiny@{COMMIT[:12]} {expected}".strip()
+    assert load(home, endpoint(marian_hub), COMMIT, "--translate", "--no-pickles") == said
+    assert not list(home.rglob("evil.py"))
+    marian_hub.shutdown()
+    assert load(home, "http://127.0.0.1:9", COMMIT, "--translate") == said
+
+
+def test_a_marian_pickle_is_fetched_only_where_there_are_no_safetensors_and_never_for_a_page(
+    marian_hub: Hub, tmp_path: Path
+) -> None:
+    weights = marian_hub.folder / "model.safetensors"
+    torch.save(safetensors.torch.load_file(weights), marian_hub.folder / "pytorch_model.bin")
+    assert load(tmp_path / "both", endpoint(marian_hub), COMMIT) == f"ann/tiny@{COMMIT[:12]}"
+    assert not list((tmp_path / "both").rglob("pytorch_model.bin"))
+    weights.unlink()
+    said = load(tmp_path / "page", endpoint(marian_hub), COMMIT, "--no-pickles")
+    assert said.startswith("refused:") and "convert the checkpoint once" in said
+    assert not list((tmp_path / "page").rglob("pytorch_model.bin"))
+    assert load(tmp_path / "pickle", endpoint(marian_hub), COMMIT) == f"ann/tiny@{COMMIT[:12]}"
+
+
+def test_another_commit_of_a_marian_checkpoint_is_refused(marian_hub: Hub, tmp_path: Path) -> None:
+    said = load(tmp_path / "home", endpoint(marian_hub), "f" * 40)
+    assert said.startswith("refused:") and not list((tmp_path / "home").rglob("evil.py"))
