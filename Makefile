@@ -78,6 +78,7 @@ soak: $(VENV)/.dev browser
 
 bench: $(VENV)/.dev
 	$(PY) -m benchmarks
+	$(PY) -m benchmarks.lab
 
 load: $(VENV)/.dev
 	$(PY) -m benchmarks.load

@@ -176,7 +176,7 @@ const mountLab = (element, server) => {
     svg: () => drawing(ribbonsText(changePicture()), "svg"),
     png: () => drawing(ribbonsText(changePicture()), "png"),
     csv: () => new Blob(["\ufeff" + ["attention,layer,head,role,change of log p (nats),gate", ...numbers().map(each => Object.values(each).join(","))].join("\r\n") + "\r\n"], { type: "text/csv" }),
-    json: () => new Blob([JSON.stringify({ source: state.text, direction: state.way, heads: numbers(), ...state.change })], { type: "application/json" }),
+    json: () => new Blob([JSON.stringify({ source: state.text, direction: state.way, heads: numbers(), change: state.change })], { type: "application/json" }),
   };
   const save = async event => {
     const what = event.target.dataset.save;

@@ -22,10 +22,13 @@ const mountLesson = (element, server) => {
   /** Words with d_model and d_head written as formulas write them. */
   const worded = text => text.split(/_(model|head)/).map((part, i) => (i % 2 ? el("sub", { text: part }) : part));
 
+  /** The server went away: the call fails, or ends without a word. */
+  const unanswered = () => ({ error: t("No answer from the server. Please try again.") });
   const course = async () => {
     const number = ++language;
     let answer;
-    try { answer = await server.course({ language: pageLanguage() }); } catch { answer = { error: t("No answer from the server. Please try again.") }; }
+    try { answer = await server.course({ language: pageLanguage() }); } catch { /* said below */ }
+    answer ||= unanswered();
     if (number !== language) return;
     if (answer.error) { box.lang = "en"; return refuse(answer.error); }
     state.course = answer;
@@ -41,7 +44,8 @@ const mountLesson = (element, server) => {
       let answer;
       try {
         answer = await server.station({ station: name, text: state.text, direction: state.direction, options: state.options[name] || {}, view: state.views[name] || "" });
-      } catch { answer = { error: t("No answer from the server. Please try again.") }; }
+      } catch { /* said below */ }
+      answer ||= unanswered();
       if (number !== asked) return;
       box.removeAttribute("aria-busy");
       if (answer.error) return refuse(answer.error);

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,12 +34,95 @@ def lab(address: str, browser: Any) -> Iterator[Any]:
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.goto(address)
     page.get_by_role("tab", name="Lab").click()
+    page.locator(".lab-head").first.wait_for(timeout=60_000)  # nobody pressed Run
+    page.locator(".lab-run").wait_for(timeout=60_000)
+    page.opened_with = (page.locator(".lab-head.off").count(), page.locator(".after h3").inner_text())
     page.locator("#lab-text").fill("Das Haus ist alt.")
     page.locator(".lab-run").click()
-    page.locator(".lab-head").first.wait_for(timeout=60_000)
+    page.locator(".lab-progress", has_text="of 3").wait_for(timeout=60_000)
     page.locator(".lab-run").wait_for(timeout=60_000)
     yield page
     page.close()
+
+
+def test_it_runs_by_itself_once_and_shows_what_one_head_does(lab: Any) -> None:
+    assert lab.opened_with == (1, "1 head off")
+    lab.get_by_role("tab", name="Explorer").click()
+    lab.get_by_role("tab", name="Lab").click()
+    assert lab.locator("#lab-text").input_value() == "Das Haus ist alt."
+    assert lab.locator(".lab").get_attribute("aria-busy") == "false"
+
+
+def test_numbers_and_ribbons_are_saved(lab: Any) -> None:
+    """The table agrees with the board; the picture holds every word and nothing of the page's style."""
+
+    def saved(what: str) -> bytes:
+        with lab.expect_download() as waiting:
+            lab.locator(f'.lab-export [data-save="{what}"]').click()
+        return Path(waiting.value.path()).read_bytes()
+
+    rows = list(csv.DictReader(io.StringIO(saved("csv").decode("utf-8-sig"))))
+    assert len(rows) == 3 * 4
+    shown = lab.locator(".lab-head span").all_inner_texts()
+    cross = [float(row["change of log p (nats)"]) for row in rows if row["attention"] == "cross"]
+    assert [f"{value:+.2f}".replace("-", "−") for value in cross if abs(value) >= 0.005] == [
+        text for text in shown if text != "0.00"
+    ]
+    whole = json.loads(saved("json"))
+    assert whole["source"] == "Das Haus ist alt." and len(whole["heads"]) == len(rows)
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", saved("svg").decode())
+    assert set(whole["change"]["before"]["words"] + ["Das", "Haus", "ist", "alt", "."]) <= set(words)
+    assert saved("png")[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_a_click_on_the_map_works_that_cell(lab: Any) -> None:
+    lab.locator('.lab-views [data-view="cell"]').click()
+    lab.locator(".lab-figures .heatmaplayer").first.wait_for(timeout=30_000)
+    lab.locator(".lab-figures .nsewdrag").first.click(position={"x": 4, "y": 60})
+    lab.wait_for_function("document.querySelector('.lab-options [aria-label=\"Query row\"]').value > 1")
+    lab.locator('.lab-view[aria-busy="false"]').wait_for(timeout=30_000)
+    assert lab.locator(".lab-figures figure").count() == 3
+    lab.locator(".lab-options [aria-label='Query row']").fill("1")
+    lab.locator(".lab-options [aria-label='Key column']").fill("1")
+
+
+def test_an_alignment_is_drawn_and_what_was_missed_is_dashed(lab: Any) -> None:
+    lab.locator('.lab-views [data-view="align"]').click()
+    lab.locator(".lab-figures svg.ribbons path").first.wait_for(timeout=30_000)
+    assert lab.locator(".lab-options [aria-label='Layer']").input_value() != ""
+    links = re.search(r"Pharaoh: (\d+-\d+)", lab.locator(".lab-lines").inner_text())
+    assert links
+    source, target = map(int, links[1].split("-"))
+    other = f"{(source + 1) % 5}-{target}"
+    lab.locator(".lab-options [aria-label='Your links']").fill(f"{links[1]} {other}")
+    lab.locator(".lab-ask-view").click()
+    lab.locator(".lab-lines", has_text="error rate against yours").wait_for(timeout=30_000)
+    assert lab.locator("svg.ribbons path.missed").count() <= 1
+
+
+def test_a_phone_shows_it_without_scrolling_sideways(address: str, browser: Any) -> None:
+    """Every tab is on the strip, the board and the ribbons fit, the field is readable in the dark."""
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_role("tab").nth(5).wait_for(timeout=30_000)
+    page.get_by_role("tab", name="Lab").click()
+    page.locator("svg.ribbons").wait_for(timeout=60_000)
+    page.locator(".lab-run").wait_for(timeout=60_000)
+    wide = page.evaluate(
+        """() => [document.documentElement, ...document.querySelectorAll('.lab-grid, .lab-ribbons')]
+            .map(node => node.scrollWidth - node.clientWidth)"""
+    )
+    assert max(wide) <= 0, wide
+    look = page.evaluate(
+        """() => {
+          const look = getComputedStyle(document.querySelector("#lab-text"));
+          return [look.color, look.backgroundColor];
+        }"""
+    )
+    ink, paper = ([int(part) for part in re.findall(r"\d+", each)[:3]] for each in look)
+    assert sum(ink) - sum(paper) > 400, look
+    context.close()
 
 
 def test_a_head_is_switched_off_and_the_sentence_translated_again(lab: Any) -> None:

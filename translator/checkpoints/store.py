@@ -34,7 +34,7 @@ def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None 
         CheckpointError: it is missing, damaged, or its files do not fit each other.
         InputError: the device does not exist, or a revision was given for a folder.
     """
-    place = _device(device)
+    place = choose_device(device)
     folder = _local(name)
     if folder is None:
         if not HUB_ID.fullmatch(str(name)):
@@ -46,7 +46,12 @@ def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None 
     return _read(folder, root=folder, device=place, pickles=pickles)
 
 
-def _device(name: str) -> torch.device:
+def choose_device(name: str) -> torch.device:
+    """The device that `name` means: "auto" is CUDA where there is one.
+
+    Raises:
+        InputError: there is no such device here.
+    """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
