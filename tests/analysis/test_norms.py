@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -17,8 +20,13 @@ KINDS = ("encoder", "decoder", "cross")
 def test_the_sum_over_keys_and_heads_plus_the_bias_is_the_sublayers_output(
     tiny: Translator, trace: Trace, kind: str
 ) -> None:
-    """The stream before and after the sublayer are the model's own: what was added must be our sum."""
-    pair = pair_of(tiny, trace)
+    """The stream before and after the sublayer are the model's own: what was added must be our sum, biases and all."""
+    model = copy.deepcopy(tiny.bundle.model)
+    generator = torch.Generator().manual_seed(0)
+    for name, weight in model.named_parameters():
+        if name.endswith("bias"):  # as they are made, biases are 0
+            weight.data = torch.randn(weight.shape, generator=generator)
+    pair = pair_of(Translator(replace(tiny.bundle, model=model)), trace)
     with torch.inference_mode():
         encoded = pair.encode()
         decoded = pair.decode(encoded.memory)
