@@ -1,4 +1,7 @@
-"""The contestants of decoding: one random Marian checkpoint, read by us, by `transformers` and by CTranslate2."""
+"""The contestants of decoding: one random Marian checkpoint, read by us, by `transformers` and by CTranslate2.
+
+Its weights are what 16 bits hold, like those of the checkpoints that are shipped; every contestant gets the same.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from ctranslate2.converters import TransformersConverter
 from transformers import MarianConfig, MarianMTModel
 
 from translator.checkpoints import load_bundle
-from translator.model import Transformer
+from translator.model import Transformer, prepare
 
 EOS, PIECES = 0, 300
 NEVER = -1e4
@@ -77,7 +80,9 @@ def make(size: Size, folder: Path) -> Contestants:
         (folder / name).write_bytes(model.getvalue())
     theirs = _random(size)
     theirs.save_pretrained(folder)
-    return Contestants(size, load_bundle(str(folder)).model.eval(), theirs, folder)
+    ours = load_bundle(str(folder)).model.eval()
+    prepare(ours)
+    return Contestants(size, ours, theirs, folder)
 
 
 def _random(size: Size) -> MarianMTModel:
@@ -95,6 +100,7 @@ def _random(size: Size) -> MarianMTModel:
         for name, parameter in model.named_parameters():
             if "embed_positions" not in name and parameter.dim() > 1:
                 parameter.copy_(torch.randn_like(parameter) * parameter.shape[-1] ** -0.5)
+            parameter.copy_(parameter.half().float())  # checkpoints are stored so; all compute in float32
         model.final_logits_bias[0, EOS] = model.final_logits_bias[0, pad] = NEVER
     model.generation_config.num_beams = 1
     model.generation_config.max_length = None

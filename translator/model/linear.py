@@ -195,9 +195,9 @@ def prepare(model: nn.Module, precision: Weights = "fp32") -> None:
     """
     if precision not in get_args(Weights):
         raise InputError(f"precision is {precision!r}; it must be one of {', '.join(get_args(Weights))}")
-    layers = [module for module in model.modules() if isinstance(module, Linear)]
-    here = "x86" in torch.backends.quantized.supported_engines and all(layer.weight.is_cpu for layer in layers)
+    named = {name: module for name, module in model.named_modules() if isinstance(module, Linear)}
+    here = "x86" in torch.backends.quantized.supported_engines and all(layer.weight.is_cpu for layer in named.values())
     if precision == "int8" and not here:
         raise InputError("precision is 'int8', which this device or build of PyTorch lacks; use 'fp32'")
-    for layer in layers:
-        layer.precision = precision
+    for name, layer in named.items():  # queries and keys in eight bits would put twice the error into the maps
+        layer.precision = "fp32" if name.endswith("qkv") else precision
