@@ -67,5 +67,5 @@ const ribbonsText = options => {
   const svg = ribbons({ ...options, width: 1000, theme: "light" }), width = Number(svg.getAttribute("width")) + 40, height = Number(svg.getAttribute("height")) + 32;
   for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", viewBox: `-20 -16 ${width} ${height}`, width, height })) svg.setAttribute(name, value);
   svg.prepend(svgEl("style", {}, RIBBON_STYLE), svgEl("rect", { x: -20, y: -16, width, height, fill: "#ffffff" }));
-  return new XMLSerializer().serializeToString(svg);
+  return new XMLSerializer().serializeToString(svg).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "\ufffd");  // no XML may hold them
 };
