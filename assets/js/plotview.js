@@ -8,7 +8,7 @@ const mountPlot = (element, props, watch) => {
     note.textContent = themes.error || "";
     plot.hidden = !!themes.error;
     if (themes.error) return;
-    Plotly.react(plot, figure.data, { ...figure.layout, autosize: true, font: { ...figure.layout.font, family: cssVar("--sans") }, height: figure.layout.height || 420 }, { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"] });
+    Plotly.react(plot, figure.data, { ...figure.layout, autosize: true, font: { ...figure.layout.font, family: cssVar("--sans") }, height: figure.layout.height || 420 }, { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"], modeBarButtonsToAdd: [svgButton()] });
     plot.setAttribute("role", "img");
     plot.setAttribute("aria-label", figure.layout.title?.text || "");
   };
@@ -17,6 +17,9 @@ const mountPlot = (element, props, watch) => {
   whenPlotly(draw);
   new ResizeObserver(draw).observe(box);
 };
+
+/** Plotly's own bar saves a PNG; this saves the same figure as SVG. */
+const svgButton = () => ({ name: "svg", title: t("Download as SVG"), icon: { width: 16, height: 16, path: "M8 1v8M4.500 6 8 9.500 11.500 6M2 12v2.500h12V12h-1.500v1h-9v-1z M7.200 1h1.600v7h-1.600z" }, click: plot => Plotly.downloadImage(plot, { format: "svg", filename: "figure", width: plot.clientWidth, height: plot.clientHeight }) });
 
 /** plotly.js is large: chips and tiles are drawn first, and the library is fetched when there is time for it. */
 const loadPlotly = () => {

