@@ -81,10 +81,8 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_figure)
 
     command = commands.add_parser("export", help="write translations as a gallery of pages that need no server")
-    command.add_argument(
-        "folder", type=Path, metavar="FOLDER", help="what to write, for GitHub Pages or a static Space"
-    )
     command.add_argument("texts", nargs="*", metavar="TEXT", help="to translate (default: the page's own examples)")
+    command.add_argument("--out", type=Path, default=Path("gallery"), metavar="DIR", help="default: gallery")
     command.add_argument("--file", type=Path, metavar="FILE.txt", help="more of them, one a line")
     _add_model(command, required=False)
     command.set_defaults(run=_export)
@@ -239,7 +237,7 @@ def _export(args: argparse.Namespace) -> None:
         engine, settings = _load(argparse.Namespace(**{**vars(args), "model": name}))
         for trace in (engine.translate(text, **settings) for model, text in asked if model == name):
             items.append((trace, session.payload_of(engine, trace, "f32")))
-    for path in gallery.write_gallery(args.folder, items):
+    for path in gallery.write_gallery(args.out, items):
         print(path)
 
 

@@ -23,8 +23,8 @@ def logits_of(tiny: Translator, trace: Trace) -> tuple[torch.Tensor, torch.Tenso
 def test_forcing_the_greedy_output_reproduces_its_trace(tiny: Translator, trace: Trace) -> None:
     found = force(tiny, trace.source, [token.id for token in trace.tgt], method="greedy", max_length=12)
     for kind in ("encoder", "decoder", "cross"):
-        np.testing.assert_array_equal(found.trace.weights(kind), trace.weights(kind))
-    np.testing.assert_array_equal(found.trace.log_probs, trace.log_probs)
+        np.testing.assert_allclose(found.trace.weights(kind), trace.weights(kind), atol=1e-5)
+    np.testing.assert_allclose(found.trace.log_probs, trace.log_probs, atol=1e-5)  # one pass against single steps
     assert found.verdict == "same"
     assert found.ranks.tolist() == [1] * len(trace.tgt)
 

@@ -138,6 +138,16 @@ def test_only_weights_that_are_halves_are_kept_as_halves() -> None:
         torch.testing.assert_close(kept.one(x[1].numpy()), want[1].float().numpy(), atol=1e-6, rtol=1e-6)
 
 
+def test_a_prepared_layer_may_become_double() -> None:
+    layer = Linear(8, 4)
+    layer.precision = "fp32"
+    x = torch.randn(3, 8, dtype=torch.float64)
+    with torch.inference_mode():
+        layer(x.float())
+        layer.double()
+        torch.testing.assert_close(layer(x), x @ layer.weight.T + layer.bias)
+
+
 def test_gradients_still_flow_through_a_prepared_layer() -> None:
     layer, x = Linear(4, 3), torch.ones(1, 4, requires_grad=True)
     prepare(layer)

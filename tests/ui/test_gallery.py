@@ -77,7 +77,7 @@ def test_another_sites_index_is_not_overwritten(tiny_checkpoint: Path, tmp_path:
 @pytest.mark.slow
 def test_the_command_takes_arguments_and_a_file(tiny_checkpoint: Path, tmp_path: Path) -> None:
     (tmp_path / "more.txt").write_text("in den park\n\nwir rennen\n", encoding="utf-8")
-    command = [sys.executable, "-m", "translator", "export", "out", "wir", "--file", "more.txt"]
+    command = [sys.executable, "-m", "translator", "export", "wir", "--out", "out", "--file", "more.txt"]
     asked = {
         "cwd": tmp_path,
         "capture_output": True,

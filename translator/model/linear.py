@@ -45,7 +45,8 @@ class Linear(nn.Linear):
     @property
     def prepared(self) -> bool:
         """Whether weights laid out for the CPU are used here and now."""
-        return self.precision is not None and torch.is_inference_mode_enabled() and self.weight.is_cpu
+        here = self.weight.is_cpu and self.weight.dtype == torch.float32
+        return self.precision is not None and here and torch.is_inference_mode_enabled()
 
     def forward(self, x: Tensor) -> Tensor:
         return self.rows(x, 0, self.out_features)
