@@ -13,6 +13,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.page import OPTIONS
+from translator.ui import frontend
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.serve import Server
 
@@ -39,7 +40,8 @@ def explorer(page: Page) -> None:
 
 def german(page: Page) -> None:
     """Wait until the other direction's example is drawn."""
-    page.wait_for_function("window.__explorer?.trace?.source.startsWith('Ich')")
+    text = next(each["text"] for each in frontend.examples() if each["direction"] == "de-en")
+    page.wait_for_function("text => window.__explorer?.trace?.source === text", arg=text)
     explorer(page)
 
 

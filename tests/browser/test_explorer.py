@@ -61,6 +61,7 @@ def test_ticks_carry_every_token_and_both_readings_of_a_row(open_page: Callable[
 
 def test_a_repeated_word_keeps_its_own_place(open_page: Callable[..., Page], example: Callable) -> None:
     page, stored = open_page("?direction=de-en"), example("de-en-books")
+    page.click("text=A relative clause")
     page.wait_for_function("document.querySelectorAll('#attention-detail .xtick').length > 14")
     shown = texts(page, "#attention-detail .xtick text")
     assert shown == [token["s"] for token in stored["src"]]

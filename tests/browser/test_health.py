@@ -51,7 +51,7 @@ def test_the_address_decides_what_is_painted_first(open_page: Callable[..., Page
         if (text) (window.first ??= []).push(text);
     }).observe(document, { childList: true, subtree: true })""",
     )
-    assert set(page.evaluate("window.first")) == {example("de-en-books")["src"][0]["s"]}
+    assert set(page.evaluate("window.first")) == {example("de-en-who")["src"][0]["s"]}
     assert page.evaluate("document.querySelector('#direction input:checked').value") == "de-en"
 
 
