@@ -119,7 +119,7 @@ def test_steps_are_replayed_by_keys_and_slider(open_page: Callable[..., Page], e
     page.locator("body").press("ArrowLeft")
     page.wait_for_function("document.querySelector('#step-slider').value === '4'")
     page.locator("#step-slider").fill(str(total))
-    page.wait_for_function(f"document.querySelector('.stepout').textContent.includes('{total}')")
+    page.wait_for_function(f"document.querySelector('.stepout').textContent.includes('Step {total} of {total}')")
     last = stored["steps"][-1]
     assert f"p = {np.exp(last['lp']):.2f}" in page.inner_text(".stepout")
     assert texts(page, "#candidates .t")[0] == last["c"][0]["s"]
