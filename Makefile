@@ -74,7 +74,8 @@ format: $(VENV)/.dev
 	$(PY) -m ruff check --fix .
 
 soak: $(VENV)/.dev browser
-	$(PYTEST) -m soak -o timeout=3600
+	$(PYTEST) -m "soak and not browser" -o timeout=3600
+	$(PYTEST) -m "soak and browser" -o timeout=3600
 
 bench: $(VENV)/.dev
 	$(PY) -m benchmarks

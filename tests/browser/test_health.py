@@ -56,17 +56,18 @@ def test_the_address_decides_what_is_painted_first(open_page: Callable[..., Page
 
 
 def test_a_model_that_loads_is_said_and_what_is_shown_stays(open_page: Callable[..., Page]) -> None:
-    answers = iter([{"state": "loading"}] * 3)
+    state = {"state": "loading"}
 
     def answer(route: Route) -> None:
         if json.loads(route.request.post_data or "{}").get("fn_name") != "ready":
             return route.fallback()
-        return route.fulfill(json=next(answers, {"state": "ready"}))
+        return route.fulfill(json=state)
 
     page = open_page(routes={"**/component_server/*": answer})
     page.wait_for_function("document.querySelector('.notice').textContent.includes('is loading')")
     assert page.locator(".chips.src .chip").count() > 3
     assert page.evaluate("document.documentElement.scrollHeight") <= 900
+    state["state"] = "ready"
     page.wait_for_function("document.querySelector('.notice').hidden")
 
 

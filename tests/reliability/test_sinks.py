@@ -199,6 +199,7 @@ def wait_ready(url: str, seconds: float = 120) -> float:
     raise AssertionError("the app was not ready")
 
 
+@pytest.mark.soak  # a minute each: the page waits for its server before it gives up
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_page_outlives_its_server(browser: Any, tiny_checkpoint: Path, how: signal.Signals) -> None:
