@@ -10,8 +10,9 @@ import argparse
 import gzip
 import json
 import shutil
-import socket
 import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks import bertviz
+from benchmarks.served import free_port
 from benchmarks.timing import Watch
 from translator.config import DecodeConfig
 from translator.trace import Candidate, CheckpointId, Step, Token, Trace
@@ -161,6 +163,18 @@ def beside(page: Page, peer: Page, scripts: Path, runs: int) -> dict[str, float]
     }
 
 
+@contextmanager
+def shipped_page() -> Iterator[Server]:
+    """The page over the shipped checkpoints, loaded, on a port of its own."""
+    models = Models(dict(zip(DIRECTIONS, DIRECTIONS, strict=True)))
+    models.warm().join()
+    server = Server(models, server_name="127.0.0.1", server_port=free_port())
+    try:
+        yield server
+    finally:
+        server.close()
+
+
 def main() -> None:
     """Serve the page, measure, print the table, write the JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page", description=__doc__)
@@ -169,13 +183,7 @@ def main() -> None:
     parser.add_argument("--bertviz", type=Path, metavar="FOLDER", help="where its browser libraries lie")
     parser.add_argument("--out", type=Path, default=Path("runs/page.json"))
     args = parser.parse_args()
-    models = Models(dict(zip(DIRECTIONS, DIRECTIONS, strict=True)))
-    models.warm().join()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = Server(models, server_name="127.0.0.1", server_port=port)
-    with sync_playwright() as playwright, Watch() as watch:
+    with shipped_page() as server, sync_playwright() as playwright, Watch() as watch:
         browser = playwright.chromium.launch(executable_path=args.chromium, args=OPTIONS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(120_000)
@@ -184,7 +192,6 @@ def main() -> None:
         found = measure(page, args.runs)
         ratios = beside(page, browser.new_page(), args.bertviz, args.runs) if args.bertviz else {}
         browser.close()
-    server.close()
     for name, value in found.items():
         print(f"{name:48} {value:10.1f}   target {TARGETS[name]}")
     for name, value in ratios.items():

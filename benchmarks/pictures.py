@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 import io
 import shutil
-import socket
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.page import OPTIONS
+from benchmarks.page import OPTIONS, shipped_page
 from translator.ui import frontend
-from translator.ui.models import DIRECTIONS, Models
-from translator.ui.serve import Server
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "images"
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
@@ -100,14 +97,8 @@ def main() -> None:
     parser.add_argument("--chromium", default=shutil.which("chromium") or shutil.which("google-chrome"))
     parser.add_argument("--only", nargs="+", default=list(SHOTS), choices=list(SHOTS))
     args = parser.parse_args()
-    models = Models(dict(zip(DIRECTIONS, DIRECTIONS, strict=True)))
-    models.warm().join()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = Server(models, server_name="127.0.0.1", server_port=port)
     OUT.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
+    with shipped_page() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=args.chromium, args=OPTIONS)
         for name in args.only:
             address, options, ready = SHOTS[name]
@@ -120,7 +111,6 @@ def main() -> None:
                 page.screenshot(path=OUT / f"{name}.png")
             context.close()
         browser.close()
-    server.close()
 
 
 if __name__ == "__main__":

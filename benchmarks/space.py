@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -11,6 +10,8 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+from benchmarks.served import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 READY = 120.0
@@ -39,9 +40,7 @@ def install(folder: Path) -> Path:
 
 def answers(python: Path) -> float:
     """Seconds until the page of `app.py` answers; the app is stopped again."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {**os.environ, "GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": str(port)}
     app = subprocess.Popen([str(python), "app.py"], cwd=ROOT, env=environment)
     started = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
+from benchmarks.served import free_port
 from translator.ui import frontend
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.serve import Server
@@ -25,10 +25,7 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
     there = all((folder / "manifest.json").is_file() for folder in stored.values())
     models = Models(stored if there else dict.fromkeys(DIRECTIONS, tiny_checkpoint))
     models.warm()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = Server(models, server_name="127.0.0.1", server_port=port)
+    server = Server(models, server_name="127.0.0.1", server_port=free_port())
     yield server.url
     server.close()
 

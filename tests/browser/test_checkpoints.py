@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
+from benchmarks.served import free_port
 from translator.checkpoints.shelf import offered
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.serve import Server
@@ -23,10 +23,7 @@ KINDS = {"encoder": (3, 2), "decoder": (1, 4), "cross": (1, 4)}
 def address(tiny_marian: Path, tiny_checkpoint: Path) -> Iterator[str]:
     """A page as `python -m translator serve MARIAN TINY` makes it."""
     models = Models(offered([str(tiny_marian), str(tiny_checkpoint)], DIRECTIONS), device="cpu")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = Server(models, server_name="127.0.0.1", server_port=port)
+    server = Server(models, server_name="127.0.0.1", server_port=free_port())
     yield server.url
     server.close()
 

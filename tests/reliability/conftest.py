@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -16,6 +15,8 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import httpx
 import pytest
+
+from benchmarks.served import free_port
 
 DEFAULTS = ("greedy", 4, 0.6, 1, 0, 1, 0, 0)
 """The decoding controls as the page sends them."""
@@ -67,12 +68,6 @@ class Visitor:
     def function(self, name: str, data: object) -> httpx.Response:
         body = {"data": data, "component_id": self.explorer, "fn_name": name, "session_hash": self.session}
         return self.http.post("/gradio_api/component_server", json=body)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,7 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.core.transport import Response
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
+from benchmarks.served import free_port
 from translator.errors import InputError
 from translator.pipeline import load
 from translator.ui.api import described
@@ -109,6 +110,7 @@ def test_calls_go_through_the_pages_gate(live: Any, http: httpx.Client, slow: An
     assert slow.most <= 2
 
 
+@pytest.mark.slow
 def test_a_call_that_nobody_reads_is_given_up(live: Any, http: httpx.Client, slow: Any) -> None:
     import time
 
@@ -178,6 +180,7 @@ def check_generated(live: Any, http: httpx.Client, cases: int) -> None:
         run()
 
 
+@pytest.mark.slow
 def test_schemathesis_finds_no_fault(live: Any, http: httpx.Client) -> None:
     check_generated(live, http, 25)
 
@@ -252,12 +255,7 @@ os._exit(0)
 
 @pytest.mark.slow
 def test_with_mcp_the_endpoints_are_tools(tiny_checkpoint: Path) -> None:
-    from socket import socket
-
-    with socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    command = [sys.executable, "-c", SPEAK, str(tiny_checkpoint), TEXT, port]
+    command = [sys.executable, "-c", SPEAK, str(tiny_checkpoint), TEXT, str(free_port())]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr
     tools, good, failed, said = json.loads(done.stdout.strip().splitlines()[-1])

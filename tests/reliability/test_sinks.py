@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.served import free_port
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAYLOADS = [
     "<script>window.ran=1</script>",
@@ -203,11 +205,7 @@ def wait_ready(url: str, seconds: float = 120) -> float:
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_page_outlives_its_server(browser: Any, tiny_checkpoint: Path, how: signal.Signals) -> None:
-    from socket import socket
-
-    with socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     url = f"http://127.0.0.1:{port}/"
     server = start(tiny_checkpoint, port)
     try:
