@@ -15,7 +15,7 @@ TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
 INSTALL = $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt
 PYTEST = OMP_NUM_THREADS=1 $(PY) -m pytest
 
-.PHONY: all run test check format soak bench load assets docs space-check browser clean
+.PHONY: all run test check lint unit format soak bench load assets docs space-check browser clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/.installed
@@ -62,11 +62,17 @@ test: $(VENV)/.dev browser
 	$(PYTEST) -m "not soak and not browser"
 	$(PYTEST) -m "browser and not soak"
 
+# Two jobs at a time: the first types of a fresh clone take mypy as long as half the tests.
 check: $(VENV)/.dev
+	@$(MAKE) --no-print-directory -j2 lint unit
+
+lint: $(VENV)/.dev
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy $(SOURCES)
 	$(PY) -m bandit -q -c pyproject.toml -r $(SOURCES)
+
+unit: $(VENV)/.dev
 	$(PYTEST) -q -m "not soak and not slow and not browser"
 
 format: $(VENV)/.dev

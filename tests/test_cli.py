@@ -38,6 +38,7 @@ def run(*arguments: str, given: bytes = b"", code: int = 0) -> tuple[bytes, str]
     return done.stdout, complaints
 
 
+@pytest.mark.slow
 def test_one_line_in_one_line_out(tiny: Translator) -> None:
     lines = ["Ich renne.", "", "Guten Morgen!", "x" * 1001, "\u3000", "Das Haus\u2028ist groß.", "京都", "wort " * 60]
     given = "\n".join(lines).encode() + b"\nkein \xff UTF-8\r\nIch renne.\r\nIch renne."
@@ -55,6 +56,7 @@ def test_one_line_in_one_line_out(tiny: Translator) -> None:
     assert "not UTF-8" in notes[4]
 
 
+@pytest.mark.slow
 def test_lines_without_fault_end_with_zero_and_in_order(tiny: Translator) -> None:
     lines = [f"Ich renne {'in den Park ' * (n % 4)}{n}." for n in range(40)]
     given = "\n".join(lines).encode() + b"\n"

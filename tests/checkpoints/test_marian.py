@@ -195,6 +195,7 @@ def test_sentencepiece_missing_is_named(made: Any, monkeypatch: pytest.MonkeyPat
         load_bundle(folder)
 
 
+@pytest.mark.slow
 def test_transformers_is_not_needed(made: Any) -> None:
     folder, _, _ = made("unequal")
     code = (

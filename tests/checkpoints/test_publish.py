@@ -185,6 +185,7 @@ def test_push_publishes_the_checkpoint_with_metadata(hub: Hub, tiny_checkpoint: 
     assert "# Tiny" in card.text
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_pushed_by_the_command_it_loads_by_its_hub_id(hub: Hub, tiny_checkpoint: Path, tmp_path: Path) -> None:
     env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path / "home")}

@@ -234,6 +234,7 @@ def test_a_missing_and_an_oversize_file_are_refused(tmp_path):
         load_tokenizer(tmp_path / "big.json")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["a", "the", "▁", "猫", "今天学习", "é", "👩", "\u0327x", "1", " a"])
 def test_a_long_text_takes_time_in_proportion(subwords, run):
     for tokenizer in (subwords["en"], subwords["zh"]):

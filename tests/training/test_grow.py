@@ -90,3 +90,20 @@ def test_the_card_tells_of_both_runs() -> None:
     assert "| steps | 100 of 100 |" in text
     assert "60 steps at 1 + 4 layers; 40 steps at 4 + 4 layers" in text
     assert "rate 0.25" in text and "rate 0.5" in text
+
+
+def test_a_base_may_have_a_base(toy_data: Path, tmp_path: Path) -> None:
+    model = {"d_model": 16, "d_ff": 32, "encoder_heads": 2, "decoder_heads": 2, "encoder_layers": 2}
+    config = TrainConfig(
+        "toy", "de", "en", seed=2, steps=2, warmup=1, batch_tokens=200, vocab=320, eval_every=1, eval_sentences=4,
+        model={**model, "decoder_layers": 2},
+        base={"seed": 1, "steps": 3, "base": {"steps": 4, "model": {**model, "decoder_layers": 1}}},
+    )  # fmt: skip
+    trainer, _ = train(config, toy_data, tmp_path)
+    told = [record["step"] for record in history(tmp_path) if "dev_bleu" in record]
+    assert told == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    assert json.loads((tmp_path / BASE / "train.json").read_text())["seed"] == 1
+    assert len(read_whole(tmp_path / BASE / BASE / "best.pt")) < len(trainer.model.state_dict())
+    text = render(Card(config, trainer.model.config, parameters=1, steps=9, hours=1.0, selection="the best"))
+    assert "| steps | 9 of 9 |" in text
+    assert "4 steps at 2 + 1 layers; 3 steps at 2 + 2 layers; 2 steps at 2 + 2 layers" in text

@@ -59,6 +59,7 @@ def without_time(records: list[dict[str, float]]) -> list[dict[str, float]]:
     return [{k: v for k, v in one.items() if k not in ("hours", "tokens_per_second")} for one in records]
 
 
+@pytest.mark.slow
 def test_a_toy_task_is_learnt(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     plain = {"label_smoothing": 0.0, "model": {"dropout": 0.0, "positions": "learned"}}
     config, _ = toy_config(steps=300, batch_tokens=500, warmup=40, decay=150, eval_every=300, **plain)
@@ -73,6 +74,7 @@ def test_a_toy_task_is_learnt(toy_config: Make, toy_data: Path, tmp_path: Path) 
     assert dev["dev_accuracy"] > 0.95 and dev["hours"] > 0
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_equals_uninterrupted_to_the_bit(
     toy_config: Make, toy_data: Path, tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +118,7 @@ def _reached(folder: Path, step: int) -> bool:
     return bool(records) and records[-1]["step"] >= step
 
 
+@pytest.mark.slow
 def test_two_processes_learn_as_one(
     toy_config: Make, toy_data: Path, tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,6 +76,7 @@ def test_only_the_docstring_is_left_out() -> None:
         excerpt("translator.model.layers:Residual")
 
 
+@pytest.mark.slow
 def test_the_words_come_without_torch() -> None:
     code = "import sys; from translator.ui.lesson_tab import lesson; lesson.course('de'); print('torch' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], cwd=frontend.ASSETS.parent, capture_output=True, text=True)

@@ -81,8 +81,10 @@ def _model(card: Card) -> str:
 
 
 def _training(card: Card) -> str:
-    config, shallow = card.config, card.config.first()
-    runs = [config] if shallow is None else [shallow, config]
+    config = card.config
+    runs = [config]
+    while (first := runs[0].first()) is not None:
+        runs.insert(0, first)
     rows = (
         ("steps", f"{card.steps:,} of {sum(run.steps for run in runs):,}"),
         ("grown", "; ".join(_run(run) for run in runs) if len(runs) > 1 else "no: one depth from the start"),

@@ -75,8 +75,8 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
 
 
 def history(run: Path) -> list[dict[str, Any]]:
-    """The log of a run behind that of the run it grew from, steps and hours counted on."""
-    before = read_log(run / BASE / "log.jsonl")
+    """The log of a run behind those of the runs it came from, steps and hours counted on."""
+    before = history(run / BASE) if (run / BASE).is_dir() else []
     steps = max((record["step"] for record in before), default=0)
     hours = max((record.get("hours", 0.0) for record in before), default=0.0)
     for record in read_log(run / "log.jsonl"):
