@@ -33,17 +33,23 @@ const mountLab = (element, server) => {
     find(".lab-done").hidden = !on; find(".lab-done").value = done;
     box.setAttribute("aria-busy", String(on));
   };
+  /** What the server computes at this moment, by the name it is asked by; who waits no longer has it stopped there. */
+  const runs = {};
   const ask = async (name, request) => {
+    const run = runs[name] = Math.random().toString(36).slice(2);
     try {
-      const answer = await server[name]({ text: state.text, direction: state.way, id: state.id, ...request });
+      const answer = await server[name]({ text: state.text, direction: state.way, id: state.id, run, ...request });
       if (answer.id) state.id = answer.id;
       return answer;
     } catch { return { error: t("No answer from the server. Please try again.") }; }
+    finally { if (runs[name] === run) delete runs[name]; }
   };
+  const leave = (...names) => { for (const name of names) if (runs[name]) server.lab_stop({ run: runs[name] }).catch(() => {}); };
   const clear = () => { Object.assign(state, { boards: {}, off: new Set(), change: null, answers: {}, text: "", id: null }); refuse(".lab-error", ""); };
   /** `show` switches the head off that the translation needs most, so that the first look has something to see. */
   const start = async (show = false) => {
     const number = ++state.run;
+    leave("lab_board", "lab_switch");
     clear();
     Object.assign(state, { text: find("#lab-text").value, way: direction() });
     paint();
@@ -66,7 +72,7 @@ const mountLab = (element, server) => {
     const { values } = state.boards[kind], least = Math.min(...values.flat()), layer = values.findIndex(row => row.includes(least));
     return key(kind, layer, values[layer].indexOf(least));
   };
-  const stop = () => { state.run++; busy(false, t("Stopped.")); };
+  const stop = () => { state.run++; leave("lab_board", "lab_switch"); busy(false, t("Stopped.")); };
   const again = async () => {
     const number = state.run, gates = {};
     for (const kind of LAB_KINDS) {
@@ -202,7 +208,7 @@ const mountLab = (element, server) => {
       }
       return el("label", { class: "cap" + (type === "text" ? " wide" : "") }, el("span", { text: t(label) }), input);
     });
-    find(".lab-options").replaceChildren(...controls, el("button", { type: "submit", class: "btn lab-ask-view", text: t("Ask") }), el("button", { type: "button", class: "btn lab-stop-view", hidden: true, text: t("Stop"), on: { click: () => { state.asked++; waiting(false); } } }), el("span", { class: "cap lab-wait", role: "status" }));
+    find(".lab-options").replaceChildren(...controls, el("button", { type: "submit", class: "btn lab-ask-view", text: t("Ask") }), el("button", { type: "button", class: "btn lab-stop-view", hidden: true, text: t("Stop"), on: { click: () => { state.asked++; leave("lab_ask"); waiting(false); } } }), el("span", { class: "cap lab-wait", role: "status" }));
     find(".lab-view").dataset.view = name;
     paintAnswer();
   };
@@ -216,6 +222,7 @@ const mountLab = (element, server) => {
   };
   const look = async (anew = false) => {
     const name = state.view, number = ++state.asked, own = state.options[name];
+    leave("lab_ask");
     if (!state.text || (name === "force" && !(own.target || "").trim())) return waiting(false);
     if (!anew && state.answers[name]) { waiting(false); return paintAnswer(); }
     waiting(true);

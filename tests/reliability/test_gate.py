@@ -11,7 +11,7 @@ import pytest
 
 from translator.errors import BusyError, CancelledError
 from translator.ui import gate as gate_module
-from translator.ui.gate import Gate
+from translator.ui.gate import CALLER, Caller, Gate
 
 
 class Work:
@@ -207,6 +207,52 @@ def test_a_reader_that_is_forgotten_stops_the_work(gate: Gate) -> None:
     next(reading)
     del reading
     assert wait_for(lambda: len(gate) == 0, 1)
+
+
+def test_a_request_is_stopped_by_its_name_and_no_other_is() -> None:
+    gate, work, other = Gate(workers=2, waiting=1, deadline=5), Work(steps=400), Work(steps=20)
+    ends: list[object] = []
+
+    def ask() -> None:
+        try:
+            gate.run(lambda stop: list(work(stop)), name="mine")
+        except CancelledError as error:
+            ends.append(error)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    assert wait_for(lambda: work.made > 0)
+    theirs = gate.stream(other, name="theirs")
+    next(theirs)
+    gate.stop("mine")
+    thread.join(1)
+    assert ends and work.made < 100, "it ran on"
+    assert list(theirs)[-1] == 19
+    gate.close()
+
+
+def test_who_hangs_up_stops_what_computes_and_what_waits_for_him() -> None:
+    gate, works, caller = Gate(workers=1, waiting=1, deadline=5), [Work(steps=400), Work(steps=400)], Caller()
+
+    def ask(work: Work) -> None:
+        CALLER.set(caller)  # a thread has a context of its own
+        with contextlib.suppress(CancelledError):
+            gate.run(lambda stop: list(work(stop)))
+
+    threads = [threading.Thread(target=ask, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    assert wait_for(lambda: len(gate) == 2 and any(work.made for work in works))
+    caller.leave()
+    assert wait_for(lambda: len(gate) == 0, 1), "a place is held for nobody"
+    assert min(work.made for work in works) == 0
+    gate.run(lambda stop: None)  # who is here is served
+    threads[0].join(1)
+    thread = threading.Thread(target=ask, args=(late := Work(steps=400),))
+    thread.start()
+    thread.join(1)
+    assert late.made <= 1, "he had hung up before it began"
+    gate.close()
 
 
 def test_what_nobody_reads_pauses_and_is_given_up(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from translator.errors import CancelledError
 from translator.ui.gate import PATIENCE, TRUST
 
 pytestmark = pytest.mark.slow
@@ -159,6 +160,60 @@ def test_the_machine_is_idle_a_second_after_the_reader_is_gone(live: Any, slow: 
     time.sleep(0.5)
     assert slow.steps - steps <= 1, "it computes for nobody"
     assert idle(live.models, TRUST + PATIENCE + 2)
+
+
+@pytest.mark.parametrize("way", ["closed socket", "stop"])
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_question_of_the_lab_ends_when_its_visitor_stops_or_leaves(
+    live: Any, monkeypatch: pytest.MonkeyPatch, way: str, waits: bool
+) -> None:
+    from translator.ui import lab_views
+
+    passes = []
+
+    def endless(model: Any, trace: Any, asked: Any, stop: Any) -> dict[str, Any]:
+        while not stop():
+            passes.append(asked["who"])
+            time.sleep(0.02)
+        raise CancelledError("stopped")
+
+    monkeypatch.setitem(lab_views.VIEWS, "lens", endless)
+    visitors = [live.visitor() for _ in range(3 if waits else 1)]
+    threads = []
+    for number, visitor in enumerate(visitors):
+        asked = {"text": "Ich renne.", "direction": "de-en", "view": "lens", "run": f"run{number}"}
+        request = {**asked, "options": {"who": number}}
+        threads.append(threading.Thread(target=send, args=(live, visitor, request), daemon=True))
+        threads[-1].start()
+        assert until(lambda n=number: n == 2 or n in passes, 3)
+    if waits:
+        assert until(lambda: len(live.models.gate) == 3, 3)
+    last = len(visitors) - 1
+    if way == "stop":
+        live.visitor().function("lab_stop", {"run": f"run{last}"})
+    else:
+        visitors[last].socket.shutdown(socket.SHUT_RDWR)
+    assert until(lambda: len(live.models.gate) == last, 1), "it computes or waits for nobody"
+    for number in range(last):
+        live.models.gate.stop(f"run{number}")
+    assert idle(live.models, 2) and (2 not in passes)
+
+
+def until(condition: Any, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return bool(condition())
+
+
+def send(live: Any, visitor: Any, request: dict[str, Any]) -> None:
+    """Ask the lab over a socket of one's own, which a test may close, and wait for the answer."""
+    body = json.dumps(visitor.call("lab_ask", request)).encode()
+    visitor.socket = socket.create_connection(("127.0.0.1", live.page.server_port))
+    head = "POST /gradio_api/component_server HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    visitor.socket.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    with contextlib.suppress(OSError):
+        visitor.socket.recv(1)
 
 
 def test_an_export_of_what_was_translated_needs_no_second_decoding(live: Any, slow: Any) -> None:

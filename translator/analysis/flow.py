@@ -5,13 +5,14 @@ Source: Abnar and Zuidema 2020, "Quantifying attention flow in transformers", se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import maximum_flow
 
 from translator.analysis.rollout import RESIDUAL, Rollout, with_residual
+from translator.errors import CancelledError
 
 UNITS = 2**24
 """Capacities are whole multiples of 1 / UNITS: the solver counts in integers."""
@@ -31,7 +32,14 @@ def self_flow(weights: np.ndarray, residual: float = RESIDUAL) -> np.ndarray:
     return _flows(graph, range(count * size, (count + 1) * size), range(size))
 
 
-def flow(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray, residual: float = RESIDUAL) -> Rollout:
+def flow(
+    encoder: np.ndarray,
+    decoder: np.ndarray,
+    cross: np.ndarray,
+    residual: float = RESIDUAL,
+    *,
+    stop: Callable[[], bool] | None = None,
+) -> Rollout:
     """The maximum flow from each target row through decoder, cross-attention and encoder to every input.
 
     The pipes are those of `rollout`: what leaves a decoder layer holds `residual` of its self-attention's row
@@ -41,6 +49,9 @@ def flow(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray, residual: 
         encoder: [L, H, S, S].
         decoder: [M, G, T, T].
         cross: [M, G, T, S].
+        stop: asked before every row; True ends the work.
+    Raises:
+        CancelledError: `stop` said so.
     """
     tgt, src = cross.shape[2:]
     across = np.asarray(cross, dtype=np.float64).mean(axis=1)
@@ -53,7 +64,7 @@ def flow(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray, residual: 
         pipes += [(mixed, entry, own), (left, mixed, residual * np.eye(tgt))]
         pipes.append((left, memory, (1 - residual) * across[m]))
     top = reads + 2 * len(decoder) * tgt
-    flows = _flows(_graph(pipes, top + tgt), range(top, top + tgt), [*range(src), *range(reads, reads + tgt)])
+    flows = _flows(_graph(pipes, top + tgt), range(top, top + tgt), [*range(src), *range(reads, reads + tgt)], stop)
     return Rollout(flows[:, :src], flows[:, src:])
 
 
@@ -75,8 +86,14 @@ def _graph(pipes: Iterable[Pipes], nodes: int) -> csr_array:
     return coo_array(entries, shape=(nodes, nodes)).tocsr()
 
 
-def _flows(graph: csr_array, tops: Iterable[int], bottoms: Iterable[int]) -> np.ndarray:
+def _flows(
+    graph: csr_array, tops: Iterable[int], bottoms: Iterable[int], stop: Callable[[], bool] | None = None
+) -> np.ndarray:
     """The maximum flow from each top to each bottom, rows scaled to sum to 1."""
-    ends = list(bottoms)
-    flows = np.array([[maximum_flow(graph, top, end).flow_value / UNITS for end in ends] for top in tops])
+    ends, rows = list(bottoms), []
+    for top in tops:
+        if stop is not None and stop():
+            raise CancelledError("the attention flow was stopped")
+        rows.append([maximum_flow(graph, top, end).flow_value / UNITS for end in ends])
+    flows = np.array(rows)
     return flows / flows.sum(axis=1, keepdims=True)

@@ -54,7 +54,7 @@ def lesson_view(*, functions: Sequence[Callable], elem_id: str = "lesson") -> gr
 
 
 def lab_view(*, functions: Sequence[Callable], elem_id: str = "lab") -> gr.HTML:
-    """The lab; `functions` are what it asks the server for: lab_board, lab_switch, lab_ask."""
+    """The lab; `functions` are what it asks the server for: lab_board, lab_switch, lab_ask, lab_stop."""
     return _component(frontend.template("lab"), "lab(element, server)", elem_id=elem_id, functions=functions)
 
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 from translator.errors import BusyError, CancelledError
@@ -28,6 +29,35 @@ PATIENCE = 3.0
 BUSY = "the translator is busy; try again in a few seconds"
 
 
+class Caller:
+    """Who waits for an answer that comes whole; when he hangs up, what runs for him is stopped."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._left = False
+        self._actions: list[Callable[[], None]] = []
+
+    def on_leave(self, action: Callable[[], None]) -> None:
+        """Have `action` done when he hangs up; at once if he has."""
+        with self._lock:
+            if not self._left:
+                self._actions.append(action)
+                return
+        action()
+
+    def leave(self) -> None:
+        """He has hung up."""
+        with self._lock:
+            self._left = True
+            actions, self._actions = self._actions, []
+        for action in actions:
+            action()
+
+
+CALLER: ContextVar[Caller | None] = ContextVar("CALLER", default=None)
+"""Who called in the present request, where that is known."""
+
+
 class Gate:
     """Lets `workers` requests compute at once and `waiting` wait; the next is told that it is busy."""
 
@@ -43,7 +73,9 @@ class Gate:
         """How many requests compute or wait."""
         return len(self._jobs)
 
-    def stream(self, work: Callable[[Stop], Iterator[M]], *, read: Callable[[], bool] | None = None) -> Iterator[M]:
+    def stream(
+        self, work: Callable[[Stop], Iterator[M]], *, read: Callable[[], bool] | None = None, name: str | None = None
+    ) -> Iterator[M]:
         """What `work(stop)` yields, computed in a worker; closing this iterator stops it at its next step.
 
         A slow reader gets the newest message and never those before it: sending a step costs more than
@@ -52,20 +84,29 @@ class Gate:
         Args:
             work: is given `stop`, which it asks at every step: True, or an error, ends it.
             read: whether somebody reads the answer at this moment; None if that cannot be known.
+            name: by which `stop` finds it.
         Raises:
             BusyError: too many wait, or the deadline passed.
-            CancelledError: the reader went away.
+            CancelledError: the reader went away, or the request was stopped.
         """
-        job = _Job[M](self.deadline, read)
+        job = _Job[M](self.deadline, read, name)
         self._admit(job, work)
         try:
+            if (caller := CALLER.get()) is not None:
+                caller.on_leave(job.cancel)
             yield from job.messages()
         finally:
             job.cancel()
 
-    def run(self, work: Callable[[Stop], M], *, read: Callable[[], bool] | None = None) -> M:
-        """`work(stop)`, computed in a worker; `read` and the errors are those of `stream`."""
-        return next(iter(self.stream(lambda stop: iter((work(stop),)), read=read)))
+    def run(self, work: Callable[[Stop], M], *, read: Callable[[], bool] | None = None, name: str | None = None) -> M:
+        """`work(stop)`, computed in a worker; `read`, `name` and the errors are those of `stream`."""
+        return next(iter(self.stream(lambda stop: iter((work(stop),)), read=read, name=name)))
+
+    def stop(self, name: str) -> None:
+        """Stop the request of that name, if it still computes or waits, at its next step."""
+        for job in list(self._jobs):
+            if job.name == name:
+                job.cancel()
 
     def close(self) -> None:
         """Stop everything at its next step, and admit nothing more."""
@@ -88,7 +129,8 @@ class Gate:
 class _Job(Generic[M]):
     """One request: its worker leaves messages, its reader takes the newest."""
 
-    def __init__(self, deadline: float, read: Callable[[], bool] | None) -> None:
+    def __init__(self, deadline: float, read: Callable[[], bool] | None, name: str | None) -> None:
+        self.name = name
         self.future: Future[None] | None = None
         self._end = time.monotonic() + deadline
         self._deadline = deadline

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from translator.errors import InputError, TranslatorError
 from translator.trace import Trace
 from translator.ui import explorer, session
+from translator.ui.asked import text
 from translator.ui.gate import Stop
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ def lab_tab(models: session.Models) -> None:
 
 
 def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
-    """What the lab asks for: `lab_board`, `lab_switch` and `lab_ask`; each answers {"error": …} rather than fail.
+    """What the lab asks for: `lab_board`, `lab_switch`, `lab_ask`; each answers {"error": …} rather than fail.
+
+    Each may have a "run", a name of its page's own making, by which `lab_stop` stops it.
 
     All run behind the page's gate, like a translation. A long run is a row of short requests, so that it
     shows how far it is and can be stopped between them; all of them read one translation, kept for a while by its
@@ -45,18 +48,21 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
         asked, name = _mapping(request.get("options", {})), str(request.get("view"))
         return _run(request, lambda model, trace, stop: lab_views.view(model, name, trace, asked, stop))
 
+    def lab_stop(request: dict) -> dict:
+        models.gate.stop(text(request, "run"))
+        return {}
+
     def _run(request: dict, work: Callable[..., dict]) -> dict:
-        text = session.checked_text(request.get("text"))
-        direction = request.get("direction", "")
+        typed, direction = session.checked_text(request.get("text")), request.get("direction", "")
 
         def worked(stop: Stop) -> dict:
             model = models.get(direction)
-            trace, id_ = _greedy(models, model, text, request.get("id"), stop)
+            trace, id_ = _greedy(models, model, typed, request.get("id"), stop)
             return {**work(model, trace, stop), "id": id_}
 
-        return models.gate.run(worked)
+        return models.gate.run(worked, name=text(request, "run") or None)
 
-    return [_told(each) for each in (lab_board, lab_switch, lab_ask)]
+    return [_told(each) for each in (lab_board, lab_switch, lab_ask, lab_stop)]
 
 
 def _greedy(models: session.Models, model: Translator, text: str, id_: object, stop: Stop) -> tuple[Trace, object]:

@@ -180,7 +180,7 @@ def _norms(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
 def _rollout(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     maps = (trace.encoder, trace.decoder, trace.cross)
     found = (
-        flow.flow(*maps)
+        flow.flow(*maps, stop=stop)
         if choice(asked, "method", ("rollout", "flow"), "rollout") == "flow"
         else rollouts.rollout(*maps)
     )

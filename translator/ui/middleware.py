@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from translator.errors import InputError
+from translator.ui.gate import CALLER, Caller
 from translator.ui.limits import Doors
 
 Scope = dict[str, Any]
@@ -165,7 +166,11 @@ class Guard:
             if not self.rate.allow((scope.get("client") or ("", 0))[0]):
                 raise _Refused(429, "too many requests from this address; try again in a few seconds")
             body = await self._body(scope, receive, call)
-            await self.app(_resized(scope, len(body)), _once(body, receive), answer.send)
+            asked = _resized(scope, len(body))
+            if call == "function":
+                await self._function(asked, body, receive, answer)
+            else:
+                await self.app(asked, _once(body, receive), answer.send)
         else:
             raise _Refused(405, "method not allowed")
 
@@ -203,6 +208,27 @@ class Guard:
             gone.set()
             watching.cancel()
             await leaving
+
+    async def _function(self, scope: Scope, body: bytes, receive: Receive, answer: _Answer) -> None:
+        """A call that is answered as a whole; when its client hangs up, what it asked of the models is stopped."""
+        caller, gone = Caller(), asyncio.Event()
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            caller.leave()
+            gone.set()
+
+        async def receive_then() -> Message:
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        watching, before = asyncio.create_task(watch()), CALLER.set(caller)
+        try:
+            await self.app(scope, _once(body, receive_then), answer.send)
+        finally:
+            watching.cancel()
+            CALLER.reset(before)
 
     async def _body(self, scope: Scope, receive: Receive, call: str) -> bytes:
         headers = dict(scope["headers"])
