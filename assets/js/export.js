@@ -102,9 +102,9 @@ const makeExports = x => {
     return new Blob([bytesOf(answer.base64)], { type: answer.type });
   };
   const python = () => {
-    const { source, settings, checkpoint } = x.trace, { kind, layer, head } = x.state, quote = text => JSON.stringify(text);
-    const options = Object.entries(settings).filter(([name, value]) => value !== null && DECODE_DEFAULTS[name] !== value).map(([name, value]) => `, ${name}=${typeof value === "string" ? quote(value) : value === true ? "True" : value === false ? "False" : value}`);
-    return ["import translator", "", `t = translator.load(${quote(`${checkpoint.src}-${checkpoint.tgt}`)})`, `trace = t.translate(${quote(source)}${options.join("")})`, "print(trace.translation)", "",
+    const { source, checkpoint } = x.trace, { kind, layer, head } = x.state, quote = text => JSON.stringify(text);
+    const options = Object.entries(decodingOf(x.trace)).map(([name, value]) => `, ${name}=${typeof value === "string" ? quote(value) : value === true ? "True" : value === false ? "False" : value}`);
+    return ["import translator", "", `t = translator.load(${quote(checkpoint.name)})`, `trace = t.translate(${quote(source)}${options.join("")})`, "print(trace.translation)", "",
       `weights = trace.${kind}[${layer}, ${head}]  # layer ${layer + 1}, head ${head + 1}: [${x.trace.maps[kind].rows}, ${x.trace.maps[kind].columns}]`,
       `queries = [token.surface for token in trace.queries(${quote(kind)})]`, `keys = [token.surface for token in trace.keys(${quote(kind)})]`].join("\n");
   };
@@ -198,6 +198,14 @@ const candidatesSvg = x => {
 };
 
 const DECODE_DEFAULTS = window.__decodeDefaults || {};
+const METHODS = { greedy: [], beam: ["beam", "length_penalty"], sample: ["temperature", "top_k", "top_p", "seed"] };
+/** The settings that give this translation again: none where it was decoded as the checkpoint is decoded best. */
+const decodingOf = ({ settings, automatic }) => {
+  if (automatic) return {};
+  const used = ["method", ...METHODS[settings.method]], others = Object.values(METHODS).flat();
+  const said = ([name, value]) => used.includes(name) || (!others.includes(name) && value !== null && value !== DECODE_DEFAULTS[name]);
+  return Object.fromEntries(Object.entries(settings).filter(said));
+};
 const settingsText = settings => {
   const name = settings.method === "beam" ? t("beam {n}", { n: settings.beam }) : settings.method === "sample" ? t("sampled, seed {n}", { n: settings.seed }) : t("greedy");
   return settings.max_length ? t("{method}, at most {n} tokens", { method: name, n: settings.max_length }) : name;
@@ -217,10 +225,10 @@ const copyText = async text => {
 /* ---- a link that rebuilds the view; all of it in the fragment, which no server sees ---- */
 const SETTING_KEYS = { method: "m", beam: "b", length_penalty: "lp", temperature: "te", top_k: "tk", top_p: "tp", seed: "sd", max_length: "ml" };
 const permalink = x => {
-  const { source, direction, settings } = x.trace, { kind, layer, head, step, query, view, unit } = x.state, part = new URLSearchParams();
+  const { source, direction } = x.trace, { kind, layer, head, step, query, view, unit } = x.state, part = new URLSearchParams();
   part.set("d", direction);
   part.set("t", source);
-  for (const [name, key] of Object.entries(SETTING_KEYS)) if (settings[name] !== null && settings[name] !== DECODE_DEFAULTS[name]) part.set(key, settings[name]);
+  for (const [name, value] of Object.entries(decodingOf(x.trace))) if (name in SETTING_KEYS) part.set(SETTING_KEYS[name], value);
   part.set("k", kind);
   part.set("l", layer + 1);
   part.set("h", head + 1);

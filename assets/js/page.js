@@ -1,6 +1,6 @@
 /* The explorer in its page: the server's messages, the fields around it, examples, links, language, theme. */
 
-const IDLE_AFTER = 45000;  // no message for so long: the server is gone, and the page says so
+const IDLE_AFTER = 45000, PULSE = 3000;  // ms without a message: the page gives up; asks whether the server is still there
 
 const field = id => document.querySelector(`#${id} textarea, #${id} input:not([type=radio])`);
 const setField = (node, value) => {
@@ -11,16 +11,25 @@ const setField = (node, value) => {
 const direction = () => { const chosen = document.querySelector("#direction input:checked"); return chosen ? chosen.value : "en-zh"; };
 const setDirection = value => { const radio = document.querySelector(`#direction input[value="${value}"]`); if (radio && !radio.checked) radio.click(); };
 
+/** Nobody answers at this page's own address, or a proxy says that nobody does. */
+const serverGone = async () => {
+  try { return [502, 504].includes((await fetch(location.pathname, { method: "HEAD", cache: "no-store" })).status); } catch { return true; }
+};
+
 const mountExplorer = (element, props, watch, server) => {
   const x = new Explorer(element, server), data = window.__explorerData || { examples: [], address: "" };
   window.__explorer = x;
   const asked = new URLSearchParams(location.search).get("direction");
-  let timer = 0, last = null;
+  let timer = 0, pulse = 0, last = null;
 
   const busy = on => {
     document.body.classList.toggle("busy", on);
     clearTimeout(timer);
-    if (on) timer = setTimeout(() => { busy(false); x.restore(); x.notice(t("No answer from the server. Please try again."), true); }, IDLE_AFTER);
+    clearInterval(pulse);
+    if (!on) return;
+    const lost = () => { busy(false); x.restore(); x.notice(t("No answer from the server. Please try again."), true); };
+    timer = setTimeout(lost, IDLE_AFTER);
+    const mine = pulse = setInterval(async () => { if (await serverGone() && mine === pulse) lost(); }, PULSE);
   };
   const receive = () => {
     if (!props.value || props.value === last) return;
@@ -127,8 +136,8 @@ const mountExplorer = (element, props, watch, server) => {
   /* ---- settings, folded away ---- */
   const toggle = x.find(".settings-toggle");
   const settingsLabel = () => {
-    const settings = x.trace && !x.trace.live ? x.trace.settings : { method: "greedy" };
-    toggle.replaceChildren(icon("M6 4l4 4-4 4"), t("Settings"), el("span", { class: "muted no-phone", text: settingsText({ ...DECODE_DEFAULTS, ...settings }) }));
+    const decoding = x.trace && !x.trace.live ? settingsText(x.trace.settings) : t("automatic");
+    toggle.replaceChildren(icon("M6 4l4 4-4 4"), t("Settings"), el("span", { class: "muted no-phone", text: decoding }));
   };
   toggle.addEventListener("click", () => {
     const open = document.body.classList.toggle("settings-open");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from collections.abc import Callable
@@ -129,13 +130,32 @@ def test_a_link_rebuilds_the_view_and_tells_the_server_nothing(
     other.context.close()
 
 
-def test_the_snippet_is_python_that_compiles(open_page: Callable[..., Page]) -> None:
+@pytest.mark.parametrize("method", ["automatic", "sample"])
+def test_the_snippet_and_the_link_give_the_same_again(
+    open_page: Callable[..., Page], browser: Browser, method: str
+) -> None:
     page = open_page()
+    page.click(".settings-toggle")
+    page.locator("#method label", has_text=method).click()
+    page.fill("#source-text textarea", "We are here.")
+    page.click("#translate")
+    page.wait_for_function(ARRIVED)
     page.click("[data-export=python]")
-    code = page.inner_text(".snippet pre")
-    compile(code, "snippet", "exec")
-    assert "translator.load(" in code
+    code, named = page.inner_text(".snippet pre"), {}
+    exec(code, named)  # noqa: S102 - what a reader would do with it
+    trace, held = named["trace"], "({ ...window.__explorer.trace.settings })"
+    assert page.evaluate(held) == dataclasses.asdict(trace.settings)
+    assert page.evaluate("window.__explorer.trace.translation") == trace.translation
+    assert ("method=" in code) is (method != "automatic")
     page.keyboard.press("Escape")
+    page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
+    page.click("#permalink")
+    page.wait_for_function("window.copied")
+    other = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    other.goto(page.evaluate("window.copied"))
+    other.wait_for_function(ARRIVED, timeout=60_000)
+    assert other.evaluate(held) == page.evaluate(held)
+    other.context.close()
 
 
 def test_sixteen_bits_are_what_the_page_was_sent(open_page: Callable[..., Page], example: Callable) -> None:

@@ -201,7 +201,7 @@ def wait_ready(url: str, seconds: float = 120) -> float:
     raise AssertionError("the app was not ready")
 
 
-@pytest.mark.soak  # a minute each: the page waits for its server before it gives up
+@pytest.mark.soak  # each starts the app twice
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_page_outlives_its_server(browser: Any, tiny_checkpoint: Path, how: signal.Signals) -> None:
@@ -218,7 +218,7 @@ def test_a_page_outlives_its_server(browser: Any, tiny_checkpoint: Path, how: si
         assert time.monotonic() - stopping < 5
         watch.page.fill("#source-text textarea", "Das Haus ist alt.")
         watch.page.click("#translate")
-        watch.page.wait_for_function("!document.body.classList.contains('busy')")
+        watch.page.wait_for_function("!document.body.classList.contains('busy')", timeout=20_000)
         assert "again" in watch.page.inner_text("body").lower()
         server = start(tiny_checkpoint, port)
         wait_ready(url)

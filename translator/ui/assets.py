@@ -20,7 +20,7 @@ Load = Callable[[str], "Translator"]
 
 
 def make_examples(load: Load, directions: tuple[str, ...] = DIRECTIONS, folder: Path = frontend.EXAMPLES) -> list[Path]:
-    """Translate every example sentence, greedily, and write what the page opens with.
+    """Translate every example sentence as its checkpoint is decoded best, and write what the page opens with.
 
     The same checkpoint gives the same files: the time that decoding took is not written.
 
@@ -34,7 +34,7 @@ def make_examples(load: Load, directions: tuple[str, ...] = DIRECTIONS, folder: 
     for direction in directions:
         model = load(direction)
         for example in (each for each in frontend.examples() if each["direction"] == direction):
-            trace = model.translate(example["text"], method="greedy")
+            trace = model.translate(example["text"])
             payload = {**payload_of(model, trace), "seconds": None}
             path = folder / f"{example['id']}.json"
             path.write_text(json.dumps(payload, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")

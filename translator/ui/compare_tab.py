@@ -8,9 +8,7 @@ import gradio as gr
 
 from translator.errors import TranslatorError
 from translator.ui import explorer, session
-from translator.ui.translate_tab import MODEL_QUEUE, direction_name
-
-METHODS = [("greedy", "greedy"), ("beam", "beam"), ("sample", "sample")]
+from translator.ui.translate_tab import METHODS, MODEL_QUEUE, direction_name
 
 
 def compare_tab(models: session.Models) -> None:
@@ -56,11 +54,11 @@ def _side(name: str, models: session.Models) -> list[gr.components.Component]:
                 elem_classes="segments",
             )
             method = gr.Radio(
-                METHODS, value="greedy", label="Decoding", show_label=False, container=False, elem_classes="segments"
+                METHODS, value="automatic", label="Decoding", show_label=False, container=False, elem_classes="segments"
             )
     return [text, direction, method]
 
 
 def _payload(models: session.Models, text: Any, direction: Any, method: Any) -> dict[str, Any]:
-    trace = session.trace_of(models, text, direction, {"method": method})
+    trace = session.trace_of(models, text, direction, {} if method == "automatic" else {"method": method})
     return {**models.ask(direction, lambda model: session.payload_of(model, trace)), "direction": direction}

@@ -102,7 +102,10 @@ def _reads(models: Models, session: str | None) -> Callable[[], bool] | None:
 
 
 def payload_of(model: Translator, trace: Trace, encoding: Encoding = "u16") -> dict[str, Any]:
-    """Everything the page holds of a translation, with what the heads do over a corpus where the checkpoint says it."""
+    """Everything the page holds of a translation, with what the heads do over a corpus where the checkpoint says it.
+
+    "automatic" says that it was decoded as the checkpoint is decoded best, with no setting of a visitor's.
+    """
     from translator.analysis.profile import stored_profile  # brings torch, which the page must not wait for
 
     try:
@@ -110,13 +113,14 @@ def payload_of(model: Translator, trace: Trace, encoding: Encoding = "u16") -> d
     except CheckpointError as error:  # what a translation can do without
         log.warning("the head profile of %s is left out: %s", model.bundle.info.name, error)
         profile = None
-    return trace_payload(
+    payload = trace_payload(
         trace,
         trace_health(model, trace),
         encoding,
         decode=model.bundle.tgt.decode,
         profile=profile_payload(profile) if profile else None,
     )
+    return {**payload, "automatic": trace.settings == model.bundle.decode}
 
 
 def checked_text(text: object) -> str:

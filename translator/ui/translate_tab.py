@@ -17,6 +17,8 @@ from translator.ui import explorer, frontend, session
 from translator.ui.gate import WORKERS
 from translator.ui.offline import offline_page
 
+METHODS = [(name, name) for name in ("automatic", "greedy", "beam", "sample")]
+"""How to decode; "automatic" is what the checkpoint says it is decoded best with."""
 SETTINGS = ("method", "beam", "length_penalty", "temperature", "top_k", "top_p", "seed", "max_length")
 DIRECTION_NAMES = {"en-zh": "English → 中文", "de-en": "Deutsch → English"}
 MODEL_QUEUE = "model"
@@ -89,13 +91,7 @@ EMPTY = (
 def _settings() -> list[gr.components.Component]:
     """The folded decoding controls, in the order of SETTINGS."""
     with gr.Row(elem_id="settings"):
-        method = gr.Radio(
-            [("greedy", "greedy"), ("beam", "beam"), ("sample", "sample")],
-            value="greedy",
-            label="Decoding",
-            elem_id="method",
-            elem_classes="segments",
-        )
+        method = gr.Radio(METHODS, value="automatic", label="Decoding", elem_id="method", elem_classes="segments")
         beam = gr.Slider(1, 12, 4, step=1, label="Beams", elem_classes="for-beam")
         penalty = gr.Slider(0, 2, 0.6, step=0.1, label="Length penalty", elem_classes="for-beam")
         temperature = gr.Slider(0.1, 2, 1, step=0.1, label="Temperature", elem_classes="for-sample")
@@ -107,10 +103,14 @@ def _settings() -> list[gr.components.Component]:
 
 
 def settings_of(values: tuple[Any, ...]) -> dict[str, Any]:
-    """The controls' values as decoding settings; those that the method does not use are left out."""
+    """The controls' values as decoding settings; those that the method does not use are left to the checkpoint."""
     given = dict(zip(SETTINGS, values, strict=True))
-    used = {"beam": ("beam", "length_penalty"), "sample": ("temperature", "top_k", "top_p", "seed")}
-    keep = ("method", *used.get(str(given["method"]), ()))
+    used = {
+        "automatic": (),
+        "beam": ("method", "beam", "length_penalty"),
+        "sample": ("method", "temperature", "top_k", "top_p", "seed"),
+    }
+    keep = used.get(str(given["method"]), ("method",))
     settings = {name: given[name] for name in keep}
     return {**settings, "max_length": given["max_length"]} if given["max_length"] else settings
 
