@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from translator.checkpoints import Bundle, load_bundle
 from translator.config import DecodeConfig, Weights
 from translator.decode import Hypothesis, IdStep, Replay, Stop, finish, recorded, replay, search, search_batch
 from translator.errors import InputError
-from translator.model import Encoded, Transformer, prepare
+from translator.model import Encoded, Transformer, memory, prepare
 from translator.request import Intake, Limits, Request
 from translator.trace import Beam, Candidate, Step, Token, Trace
 
@@ -64,6 +65,11 @@ class Translator:
     def device(self) -> torch.device:
         """Where the model runs."""
         return self.bundle.model.output.weight.device
+
+    @cached_property
+    def memory(self) -> int:
+        """Bytes that its weights come to, with those laid out for the processor; counted once."""
+        return memory(self.bundle.model)
 
     def translate(self, text: str, **settings: Any) -> Trace:
         """Translate one sentence; see `stream` for the settings and the errors."""

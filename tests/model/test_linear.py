@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,6 +17,7 @@ from translator.errors import InputError
 from translator.model import Gates, Transformer, linear, prepare
 from translator.model.linear import Linear
 
+ROOT = Path(__file__).parents[2]
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 Batch = tuple[Tensor, Tensor, Tensor]
 HABITS: list[dict[str, object]] = [
@@ -179,3 +183,47 @@ def test_a_precision_that_is_not_to_be_had_is_refused(monkeypatch: pytest.Monkey
         prepare(Linear(2, 2), "int4")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="precision is 'int8', which this device"):
         prepare(Linear(2, 2).to("meta"), "int8")
+
+
+USED = """
+import gc, sys
+from pathlib import Path
+import torch
+from translator.config import DecodeConfig, ModelConfig
+from translator.decode import finish, search, search_batch
+from translator.model import Transformer, memory, prepare
+
+def resident():
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+def use(model):
+    for method in ("greedy", "beam"):
+        config = DecodeConfig(method=method, beam=2)
+        with torch.inference_mode():
+            finish(search(model, [5, 6, 2], config, max_length=3))
+            search_batch(model, [[5, 6, 2]] * 2, config, max_lengths=[3, 3])
+
+torch.set_num_threads(1)
+shape = dict(encoder_layers=1, decoder_layers=1, encoder_heads=2, decoder_heads=2, max_positions=16)
+small = Transformer(ModelConfig(src_vocab=9, tgt_vocab=9, d_model=16, d_ff=32, embeddings="separate", **shape)).eval()
+prepare(small)
+use(small)  # what PyTorch takes for itself
+before = resident()
+config = ModelConfig(src_vocab=9, tgt_vocab=40_000, d_model=512, d_ff=8192, embeddings="tied", **shape)
+model = Transformer(config).eval().requires_grad_(False)
+if sys.argv[1] == "half":
+    for weight in model.parameters():
+        weight.copy_(weight.half().float())
+prepare(model, "int8" if sys.argv[1] == "int8" else "fp32")
+use(model)
+print(memory(model), resident() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["float", "half", "int8"])
+def test_memory_is_what_the_process_grows_by(kind: str) -> None:
+    done = subprocess.run([sys.executable, "-c", USED, kind], capture_output=True, text=True, cwd=ROOT, check=True)
+    said, grown = map(int, done.stdout.split())
+    assert 0.8 * said < grown < 1.2 * said, f"{said / 2**20:.0f} MiB said, {grown / 2**20:.0f} MiB grown"

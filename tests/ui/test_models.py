@@ -16,10 +16,12 @@ from translator.ui.session import translate_stream
 
 @pytest.fixture
 def weight(tiny_checkpoint: Path) -> int:
-    """Bytes of the tiny checkpoint's weights."""
+    """Bytes that the tiny checkpoint comes to."""
     models = Models({"one": tiny_checkpoint}, device="cpu")
-    models.get("one")
-    return models.held["one"]
+    model = models.get("one")
+    stored = sum(each.numel() * each.element_size() for each in model.bundle.model.parameters())
+    assert models.held["one"] == model.memory > stored, "what is laid out for the processor is memory too"
+    return model.memory
 
 
 def test_the_least_recently_used_is_let_go(tiny_checkpoint: Path, weight: int) -> None:

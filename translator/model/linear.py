@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cache, cached_property
-from typing import Protocol, get_args
+from typing import ClassVar, Protocol, get_args
 
 import numpy as np
 import torch
@@ -25,6 +25,9 @@ from translator.errors import InputError
 
 class Product(Protocol):
     """Rows of a linear layer as they were when it was made, ready to multiply with."""
+
+    BYTES: ClassVar[int]
+    """Of all its layouts together, for each weight."""
 
     def one(self, x: np.ndarray) -> np.ndarray:
         """x [K]: [N]."""
@@ -43,10 +46,20 @@ class Linear(nn.Linear):
         self._products: dict[tuple[int, int], tuple[int, Product]] = {}
 
     @property
+    def _preparable(self) -> bool:
+        return self.precision is not None and self.weight.is_cpu and self.weight.dtype == torch.float32
+
+    @property
     def prepared(self) -> bool:
         """Whether weights laid out for the CPU are used here and now."""
-        here = self.weight.is_cpu and self.weight.dtype == torch.float32
-        return self.precision is not None and here and torch.is_inference_mode_enabled()
+        return self._preparable and torch.is_inference_mode_enabled()
+
+    @property
+    def laid_out(self) -> int:
+        """Bytes of every layout that its weights may ever have, beside the weights themselves."""
+        if not self._preparable:
+            return 0
+        return _kind(self.weight.detach(), self.precision or "fp32").BYTES * self.weight.numel()
 
     def forward(self, x: Tensor) -> Tensor:
         return self.rows(x, 0, self.out_features)
@@ -80,12 +93,14 @@ def _version(parameter: Tensor | None) -> int:
 
 
 def _lay_out(weight: Tensor, bias: Tensor | None, precision: Weights) -> Product:
+    return _kind(weight, precision)(weight, bias)
+
+
+def _kind(weight: Tensor, precision: Weights) -> type[HalfProduct] | type[FloatProduct] | type[Int8Product]:
     """The fastest product of `precision`; halves only where they are the very same weights."""
     if precision == "int8":
-        return Int8Product(weight, bias)
-    if has_half_products() and torch.equal(weight.half().float(), weight):
-        return HalfProduct(weight, bias)
-    return FloatProduct(weight, bias)
+        return Int8Product
+    return HalfProduct if has_half_products() and torch.equal(weight.half().float(), weight) else FloatProduct
 
 
 def _direct(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -95,6 +110,8 @@ def _direct(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 class HalfProduct:
     """Float32 products with weights kept in 16 bits, which they must fit exactly."""
+
+    BYTES: ClassVar = 2
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         self.packed = torch.ops.quantized.linear_prepack_fp16(weight, bias)
@@ -109,6 +126,8 @@ class HalfProduct:
 
 class FloatProduct:
     """Float32, in two layouts, each made when it is first needed."""
+
+    BYTES: ClassVar = 4 + 4
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         self.weight, self.bias = weight, bias
@@ -142,6 +161,8 @@ class FloatProduct:
 
 class Int8Product:
     """Eight-bit weights with a scale for each row; inputs are quantised as they come, by one scale for all of them."""
+
+    BYTES: ClassVar = 1
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         scales = weight.abs().amax(1).clamp(min=1e-12).double() / 127
@@ -202,3 +223,9 @@ def prepare(model: nn.Module, precision: Weights = "fp32") -> None:
         raise InputError("precision is 'int8', which this device or build of PyTorch lacks; use 'fp32'")
     for name, layer in named.items():  # queries and keys in eight bits would put twice the error into the maps
         layer.precision = "fp32" if name.endswith("qkv") else precision
+
+
+def memory(model: nn.Module) -> int:
+    """Bytes that a model holds once it has been used in every way: its weights, each once, and all their layouts."""
+    own = sum(each.numel() * each.element_size() for each in (*model.parameters(), *model.buffers()))
+    return own + sum(layer.laid_out for layer in model.modules() if isinstance(layer, Linear))

@@ -27,7 +27,8 @@ R = TypeVar("R")
 DIRECTIONS = ("en-zh", "de-en")
 """What the page offers even where the checkpoint is missing, and then says so."""
 MEMORY = 2 * 2**30
-"""Bytes of weights that are held; whoever still translates with a model that was let go keeps it until he is done."""
+"""Bytes that the models held may come to, their weights as laid out for the processor included; whoever still
+translates with one that was let go keeps it until he is done."""
 
 
 class Models:
@@ -43,7 +44,7 @@ class Models:
         """Offer `names` (shown name → what `load` takes, a hub id with its "@revision"), or all that are there.
 
         Args:
-            memory: bytes of weights to hold at most; one model is held however large it is.
+            memory: bytes that models may take (`Translator.memory`); one model is held however large it is.
         """
         self.gate, self.store, self.readers = Gate(), TraceStore(), Readers()
         self.names = dict(names or offered(shipped=DIRECTIONS))
@@ -57,9 +58,9 @@ class Models:
 
     @property
     def held(self) -> dict[str, int]:
-        """Bytes of the weights that are held now, by name, the least recently used first."""
+        """Bytes of the models that are held now, by name, the least recently used first."""
         with self._lock:
-            return {name: _weight_bytes(model) for name, model in self._loaded.items()}
+            return {name: model.memory for name, model in self._loaded.items()}
 
     def warm(self) -> threading.Thread:
         """Start loading behind the page's back, so that the port answers at once; up to half of the memory."""
@@ -150,10 +151,10 @@ class Models:
         """Hold `model`, and let the least recently used go that there is no more room for."""
         with self._lock:
             self._loaded[name] = model
-            held = sum(map(_weight_bytes, self._loaded.values()))
+            held = sum(each.memory for each in self._loaded.values())
             while held > self.memory and len(self._loaded) > 1:
                 gone, oldest = self._loaded.popitem(last=False)
-                held -= _weight_bytes(oldest)
+                held -= oldest.memory
                 log.info("let %s go to make room for %s", gone, name)
 
 
@@ -163,7 +164,3 @@ def _pinned(what: str | Path) -> tuple[str | Path, str | None]:
         return what, None
     repository, _, revision = what.partition("@")
     return repository, revision
-
-
-def _weight_bytes(model: Translator) -> int:
-    return sum(each.numel() * each.element_size() for each in model.bundle.model.state_dict().values())
