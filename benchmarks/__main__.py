@@ -7,27 +7,32 @@ import os
 import sys
 from pathlib import Path
 
+PARTS = ["decoding", "training", "start"]
+
 
 def main() -> None:
     """Measure, print the table, write the JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="thread counts to measure at (1 2)")
     parser.add_argument("--runs", type=int, default=7, help="alternating runs of each contestant (7)")
-    parser.add_argument("--parts", nargs="+", default=["decoding", "training"], choices=["decoding", "training"])
+    parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
     parser.add_argument("--out", type=Path, default=Path("runs/benchmarks.json"), help="the JSON file")
     args = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(max(args.threads))
     import torch
 
-    from benchmarks import decoding, report, training
+    from benchmarks import decoding, report, start, training
 
-    parts = {"decoding": decoding.rows, "training": training.rows}
+    threaded = {"decoding": decoding.rows, "training": training.rows}
     rows = []
     for threads in args.threads:
         torch.set_num_threads(threads)
-        for part in args.parts:
+        for part in (part for part in args.parts if part in threaded):
             print(f"measuring {part} at {threads} thread(s)", file=sys.stderr)
-            rows += parts[part](threads, args.runs)
+            rows += threaded[part](threads, args.runs)
+    if "start" in args.parts:
+        print("measuring the app", file=sys.stderr)
+        rows += start.rows()
     print(report.table(rows))
     report.write(rows, args.out)
 

@@ -45,7 +45,7 @@ class Size:
 
 
 MARIAN = Size("Marian size (6 + 6 layers, d 512)", 6, 512, 2048)
-SHIPPED = Size("shipped size (3 + 3 layers, d 256)", 3, 256, 1024)
+SHIPPED = Size("shipped size (6 + 6 layers, d 256)", 6, 256, 1024)
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,12 +43,12 @@ def free_port() -> int:
 class App:
     """`app.py`, started and ready; `close` ends it by SIGTERM and says how long that took."""
 
-    def __init__(self, environment: dict[str, str] | None = None) -> None:
+    def __init__(self, environment: dict[str, str] | None = None, *, python: str = sys.executable) -> None:
         self.port = free_port()
         address = {"GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": str(self.port)}
         self.started = time.monotonic()
         self.process = subprocess.Popen(
-            [sys.executable, "app.py"], cwd=ROOT, env={**os.environ, **address, **(environment or {})}
+            [python, "app.py"], cwd=ROOT, env={**os.environ, **address, **(environment or {})}
         )
         self.url = f"http://127.0.0.1:{self.port}"
         try:
@@ -129,7 +129,9 @@ class Visitor:
             made.append(cls(http, event["id"], len(event["inputs"])))
         return made
 
-    async def join(self, text: str, direction: str = "de-en", method: str = "greedy", beam: int = 4) -> httpx.Response:
+    async def join(
+        self, text: str, direction: str = "de-en", method: str = "automatic", beam: int = 4
+    ) -> httpx.Response:
         """Put a translation into the queue."""
         data: list[Any] = [text, direction, method, beam, 0.6, 1, 0, 1, 0, 0]
         data += [None] * (self.inputs - len(data))

@@ -1,73 +1,108 @@
-"""Start the app as a Space would, in a fresh environment, and translate one sentence: `python -m benchmarks.space`."""
+"""Start the app as a Space would, in fresh environments, and ask it for one translation: `python -m benchmarks.space`.
+
+Done with this Python, and with 3.10 and 3.12, which ZeroGPU Spaces run, where they are installed. An environment holds
+requirements.txt by the constraints and nothing else, with the CPU build of torch unless `--torch default` is given; a
+further Python that has no such build here is named and left out.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
-from benchmarks.served import free_port
+import httpx
 
-ROOT = Path(__file__).resolve().parents[1]
-READY = 120.0
-"""Seconds within which the page has to answer."""
+from benchmarks.served import ROOT, App
 
-
-def install(folder: Path) -> Path:
-    """A fresh environment from requirements.txt and the constraints; returns its Python."""
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    python = folder / "bin" / "python"
-    torch = next(line for line in (ROOT / "constraints.txt").read_text().splitlines() if line.startswith("torch=="))
-    install = [
-        str(python),
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--disable-pip-version-check",
-        "-c",
-        str(ROOT / "constraints.txt"),
-    ]
-    subprocess.run([*install, torch], check=True)
-    subprocess.run([*install, "-r", str(ROOT / "requirements.txt")], check=True)
-    return python
+SPACES = ("3.10", "3.12")
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+SENTENCE = "Guten Morgen."
 
 
-def answers(python: Path) -> float:
-    """Seconds until the page of `app.py` answers; the app is stopped again."""
-    port = free_port()
-    environment = {**os.environ, "GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": str(port)}
-    app = subprocess.Popen([str(python), "app.py"], cwd=ROOT, env=environment)
-    started = time.monotonic()
-    try:
-        while time.monotonic() - started < READY:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as page:  # nosec B310
-                    if page.status == 200:
-                        return time.monotonic() - started
-            except (urllib.error.URLError, ConnectionError):
-                time.sleep(0.2)
-        raise SystemExit(f"app.py did not answer within {READY:.0f} seconds")
-    finally:
-        app.terminate()
-        app.wait(10)
+def pythons() -> dict[str, str]:
+    """This Python, then each other that Spaces run and that is installed here: its version and where it is."""
+    found = {_version(sys.executable): sys.executable}
+    for wanted in SPACES:
+        places = [shutil.which(f"python{wanted}"), *Path.home().glob(f".pyenv/versions/{wanted}.*/bin/python")]
+        for place in filter(None, places):
+            if _version(str(place)) == wanted:
+                found.setdefault(wanted, str(place))
+    return found
+
+
+def _version(python: str) -> str:
+    """Its version, or "" if it does not run: a name on the PATH may be a shim for what is not there."""
+    code = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
+    return subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.strip()
+
+
+def install(folder: Path, python: str, *, cpu: bool) -> Path | None:
+    """A fresh environment from requirements.txt and the constraints: its Python, or None if torch has no CPU build."""
+    subprocess.run([python, "-m", "venv", str(folder)], check=True)
+    own = folder / "bin" / "python"
+    constraints = ROOT / "constraints.txt"
+    pip = [str(own), "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(constraints)]
+    if cpu and sys.platform == "linux":  # elsewhere pip's own choice is for the CPU
+        pin = next(line for line in constraints.read_text(encoding="utf-8").splitlines() if line.startswith("torch=="))
+        for where in ([], ["--retries", "1", "--index-url", CPU_INDEX]):
+            if not subprocess.run([*pip, "--no-deps", *where, f"{pin}+cpu"], capture_output=True).returncode:
+                break
+        else:
+            return None
+    subprocess.run([*pip, "-r", str(ROOT / "requirements.txt")], check=True)
+    return own
+
+
+def translated(app: App) -> str:
+    """What the served page answers to SENTENCE."""
+    with httpx.Client(base_url=f"{app.url}/gradio_api/call", timeout=60) as page:
+        asked = page.post("/v2/translate", json={"text": SENTENCE, "direction": "de-en"}).raise_for_status()
+        said = page.get(f"/translate/{asked.json()['event_id']}").text.strip().splitlines()
+    if said[-2] != "event: complete":
+        raise SystemExit(f"the page did not translate: {said[-2:]}")
+    return str(json.loads(said[-1].removeprefix("data: "))[0])
+
+
+def check(version: str, python: str, *, cpu: bool) -> bool:
+    """Install, start, translate; False if there is no such torch. Any failure ends the program."""
+    with tempfile.TemporaryDirectory(prefix="space") as folder:
+        own = install(Path(folder), python, cpu=cpu)
+        if own is None:
+            print(
+                f"Python {version}: NOT CHECKED, pip finds no CPU build of torch for it (--torch default takes another)"
+            )
+            return False
+        app = App(python=str(own))
+        try:
+            said = translated(app)
+        finally:
+            ended = app.close()
+    print(
+        f"Python {version}: ready after {app.ready:.1f} s; {SENTENCE} -> {said}; ended after {ended:.1f} s", flush=True
+    )
+    if not said:
+        raise SystemExit("the translation is empty")
+    return True
 
 
 def main() -> None:
-    """Install, start, translate; any failure is the exit code."""
-    with tempfile.TemporaryDirectory(prefix="space") as folder:
-        python = install(Path(folder))
-        print(f"the page answered after {answers(python):.1f} s")
-        command = [str(python), "-m", "translator", "translate", "--model", "de-en", "Guten Morgen."]
-        said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
-        print(f"Guten Morgen. -> {said}")
-        if not said:
-            raise SystemExit("the translation is empty")
+    """Check every Python, or those that were named; ends with 1 if none was checked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--torch", choices=["cpu", "default"], default="cpu", help="default: the build that pip prefers"
+    )
+    parser.add_argument("--python", nargs="+", help="interpreters to take instead")
+    chosen = parser.parse_args()
+    found = {_version(each) or each: each for each in chosen.python} if chosen.python else pythons()
+    os.environ["HF_HUB_OFFLINE"] = "1"  # a Space has its checkpoints with it
+    if not sum([check(version, python, cpu=chosen.torch == "cpu") for version, python in found.items()]):
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,71 @@
+"""Rows 11 and 13: how soon `app.py` answers and translates, and how much memory it takes and keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+
+from benchmarks.report import Row
+from benchmarks.served import App, Visitor, sentences
+from benchmarks.timing import Watch
+from translator.ui.models import DIRECTIONS
+
+STARTS, TRANSLATIONS = 3, 1000
+PORT, FIRST, IDLE, GROWTH = 8.0, 1.0, 1200.0, 32.0
+"""Seconds until the port answers, and to the first translation then; MiB with both models, and MiB added later."""
+
+
+def rows() -> list[Row]:
+    """Three starts, and a thousand translations by the last of them; with the app's own threads."""
+    ready, first = [], []
+    with Watch() as watch:
+        for start in range(STARTS):
+            app = App()
+            try:
+                ready.append(app.ready)
+                began = time.monotonic()
+                asyncio.run(_ask(app, 1, DIRECTIONS[:1]))
+                first.append(time.monotonic() - began)
+                if start == STARTS - 1:
+                    marks = asyncio.run(_marks(app))
+            finally:
+                app.close()
+    idle, early, late = marks
+
+    def row(number: str, what: str, values: list[float], most: float, unit: str) -> Row:
+        value = statistics.median(values)
+        met = value <= most
+        return Row(
+            number, what, "–", value, f"≤ {most:g}", met, 1, min(values), max(values), watch.others, unit
+        )  # fmt: skip
+
+    return [
+        row("11", "python app.py until the port answers", ready, PORT, "s"),
+        row("11b", "the first translation after that", first, FIRST, "s"),
+        row("13", "memory, both models loaded and used once", [idle], IDLE, "MiB"),
+        row("13b", f"more memory after {TRANSLATIONS} translations than after a fifth", [late - early], GROWTH, "MiB"),
+    ]
+
+
+async def _ask(app: App, count: int, directions: tuple[str, ...]) -> None:
+    """So many translations in turn, each of a session of its own; every one has to arrive."""
+    (visitor,) = await Visitor.at(app.url, 1)
+    texts = {way: sentences(way) for way in directions}
+    for number in range(count):
+        visitor.session = f"start{number}"
+        way = directions[number % len(directions)]
+        answer = await visitor.ask(texts[way][number // len(directions) % len(texts[way])], way)
+        if answer.kind != "trace":
+            raise RuntimeError(f"translation {number} of {count} ended as {answer.kind!r}")
+    await visitor.http.aclose()
+
+
+async def _marks(app: App) -> tuple[float, float, float]:
+    """MiB once both directions have translated, after a fifth of the translations, and after all."""
+    await _ask(app, 2, DIRECTIONS)
+    marks = [app.megabytes]
+    for part in (TRANSLATIONS // 5, TRANSLATIONS - TRANSLATIONS // 5):
+        await _ask(app, part, DIRECTIONS)
+        marks.append(app.megabytes)
+    return marks[0], marks[1], marks[2]
