@@ -15,7 +15,7 @@ TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
 INSTALL = $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt
 PYTEST = OMP_NUM_THREADS=1 $(PY) -m pytest
 
-.PHONY: all run test check lint unit format soak bench load assets docs space-check browser clean
+.PHONY: all run test check lint unit audit format soak bench load assets docs space-check browser clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/.installed
@@ -74,6 +74,9 @@ lint: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	$(PYTEST) -q -m "not soak and not slow and not browser"
+
+audit: $(VENV)/.dev
+	$(PY) benchmarks/audit.py
 
 format: $(VENV)/.dev
 	$(PY) -m ruff format .

@@ -329,14 +329,18 @@ def test_text_does_not_depend_on_batch_or_threads(tiny: Translator) -> None:
     rng = np.random.default_rng(3)
     sources = [tiny.source_ids(" ".join(rng.choice(words, rng.integers(1, 9)))) for _ in range(500)]
     config, limits = DecodeConfig(), [12] * 500
-    before, found = torch.get_num_threads(), []
+    before, found, maps = torch.get_num_threads(), [], []
     try:
         for threads in (1, 2):
             torch.set_num_threads(threads)
+            maps.append([tiny.translate(tiny.bundle.src.decode(ids), max_length=12) for ids in sources[:20]])
             found.append(search_batch(tiny.bundle.model, sources, config, max_lengths=limits, rows=1))
             found.append(search_batch(tiny.bundle.model, sources, config, max_lengths=limits, rows=8))
     finally:
         torch.set_num_threads(before)
+    for one, two in zip(*maps, strict=True):
+        for kind in ("encoder", "decoder", "cross"):
+            np.testing.assert_allclose(one.weights(kind), two.weights(kind), atol=1e-5)
     for source, *ids in zip(sources, *found, strict=True):
         if len(set(ids)) > 1:
             differ = min(t for t in range(12) if len({x[t : t + 1] for x in ids}) > 1)

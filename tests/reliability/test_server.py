@@ -103,7 +103,7 @@ VALUES = st.one_of(
 )  # fmt: skip
 
 
-KEYS = st.sampled_from(["text", "direction", "settings", "id"])
+KEYS = st.sampled_from(["text", "direction", "settings", "id", "kind", "gates", "view", "options", "run", "station"])
 REQUESTS = st.dictionaries(KEYS, VALUES | st.dictionaries(st.text(max_size=9), VALUES))
 
 
@@ -117,9 +117,10 @@ def test_any_ten_values_are_answered(live: Any, data: list[Any]) -> None:
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.sampled_from(["inspect", "exact", "npz", "offline"]), VALUES | REQUESTS)
-def test_any_request_of_a_component_is_answered(live: Any, name: str, data: Any) -> None:
-    answer = live.visitor().function(name, data)
+@given(st.data())
+def test_any_request_of_a_component_is_answered(live: Any, data: st.DataObject) -> None:
+    visitor = live.visitor()
+    answer = visitor.function(data.draw(st.sampled_from(sorted(visitor.components))), data.draw(VALUES | REQUESTS))
     assert answer.status_code == 200 and isinstance(answer.json(), dict)
 
 
@@ -315,18 +316,28 @@ def test_nothing_of_a_visitor_reaches_a_log(
     visitor.join(None, data=[CANARY])
     visitor.join(None, data=[CANARY, CANARY, {"x": CANARY}, CANARY, [CANARY], 1, 0, 1, 0, 0])
     visitor.read()
-    for name in ("inspect", "exact", "npz", "offline", CANARY):
+    assert {"exact", "lab_ask", "station"} <= visitor.components.keys()
+    for name in (*visitor.components, CANARY):
         visitor.function(name, {"text": CANARY, "direction": CANARY, "settings": {CANARY: CANARY}})
         visitor.function(name, {"text": CANARY, "direction": "de-en", "settings": {}})
+        visitor.function(name, {"text": CANARY, "direction": "de-en", "view": CANARY, "station": CANARY, "run": CANARY})
         visitor.function(name, [CANARY])
+    visitor.function("lab_ask", {"text": CANARY, "direction": "de-en", "view": "force", "options": {"target": CANARY}})
+    for call in ("call/v2/translate", "call/v2/trace", f"call/v2/{CANARY}"):
+        posted = visitor.http.post(f"/gradio_api/{call}", json={"text": CANARY, "settings": {"method": CANARY}})
+        if posted.status_code == 200:
+            visitor.http.get(f"/gradio_api/{call.replace('/v2', '')}/{posted.json()['event_id']}")
     for path in (f"/gradio_api/{CANARY}", f"/?text={CANARY}", f"/gradio_api/file={CANARY}", f"/assets/{CANARY}"):
         visitor.http.get(path)
     visitor.http.get("/gradio_api/queue/data", params={"session_hash": CANARY})
     broken = live.models.get("de-en")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(broken), "stream", lambda self, text, **_: (_ for _ in ()).throw(RuntimeError(text)))
+        patch.setattr(type(broken), "translate", lambda self, text, **_: (_ for _ in ()).throw(RuntimeError(text)))
         visitor.join(f"Ich renne {CANARY}.")
         visitor.read()
+        for name in visitor.components:
+            visitor.function(name, {"text": f"{CANARY}.", "direction": "de-en", "settings": {}, "kind": "cross"})
     captured = capfd.readouterr()
     ours = [r.getMessage() for r in caplog.records if not r.name.startswith(("httpx", "httpcore"))]  # the client's
     for where, log in (("stdout", captured.out), ("stderr", captured.err), ("log", "\n".join(ours))):

@@ -7,12 +7,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from translator.ui.models import Models
+from benchmarks.served import App
+from translator.ui.models import DIRECTIONS, Models
 from translator.ui.session import translate_stream
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -27,6 +29,15 @@ SCRIPTS = (
     "ສະບາຍດີ", "བཀྲ་ཤིས", "မင်္ဂလာပါ", "გამარჯობა", "Բարեւ", "ሰላም", "ខ្មែរ", "ᠮᠣᠩᠭᠣᠯ", "ᏣᎳᎩ", "ᐃᓄᒃᑎᑐᑦ", "你好", "こんにちは",
     "안녕하세요", "ꦲꦤꦕꦫꦏ", "𐌲𐌿𐍄𐌹𐍃𐌺", "𓀀𓁐", "𝔉𝔯𝔞𝔨𝔱𝔲𝔯", "👩🏽‍🚀🏳️‍🌈",
 )  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=DIRECTIONS)
+def shipped(request: pytest.FixtureRequest) -> Iterator[Models]:
+    """One of the checkpoints that the page comes with, under the name that `last` asks for."""
+    made = Models({"de-en": Path(__file__).parents[2] / "checkpoints" / request.param}, device="cpu")
+    made.get("de-en")
+    yield made
+    made.gate.close()
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +64,12 @@ def answered(models: Models, text: str) -> None:
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_script_has_an_answer(models: Models, script: str) -> None:
     assert last(models, script)["kind"] == "trace"
+
+
+@pytest.mark.slow
+def test_every_script_has_an_answer_from_either_pair(shipped: Models) -> None:
+    for script in SCRIPTS:
+        assert last(shipped, script)["kind"] == "trace", script
 
 
 @pytest.mark.parametrize(
@@ -83,6 +100,22 @@ def test_any_unicode_is_answered(models: Models, text: str) -> None:
 @given(ANY | MIXED)
 def test_any_unicode_is_answered_ten_thousand_times(models: Models, text: str) -> None:
     answered(models, text)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_without_checkpoints_and_network_the_page_starts_and_says_so_and_ends_when_told(tmp_path: Path) -> None:
+    app = App({"TRANSLATOR_CHECKPOINTS": str(tmp_path), "HF_ENDPOINT": "http://127.0.0.1:9", "TRANSLATOR_MODELS": ""})
+    try:
+        assert app.cpu_seconds < 10, "on a core of its own it has to be there in ten seconds"
+        with httpx.Client(base_url=f"{app.url}/gradio_api/call", timeout=60) as page:
+            for direction in DIRECTIONS:
+                asked = page.post("/v2/translate", json={"text": "Hallo.", "direction": direction}).json()
+                said = page.get(f"/translate/{asked['event_id']}").text
+                assert "event: error" in said and f"{direction} is not available here" in said
+    finally:
+        ended = app.close()
+    assert ended < 5
 
 
 def test_a_missing_checkpoint_is_said_and_the_other_pair_works(tiny_checkpoint: Path, tmp_path: Path) -> None:
