@@ -182,6 +182,7 @@ class DecodeConfig:
     or the exponent of the length that divides the score ("power", as in `transformers`);
     `early_stopping` True ends a beam search as soon as `beam` hypotheses have ended, False when none that
     lives could enter them at its present length, "never" when none could at any length.
+    `no_repeat_ngram_size` n > 0 lets no n tokens follow each other twice in a translation, as in `transformers`.
     `force_eos` ends what reaches `max_length` with EOS, which then counts 0 in the score.
     `top_k` 0 and `top_p` 1 switch these filters off. `candidates` is how many
     alternatives a Step carries.
@@ -193,6 +194,7 @@ class DecodeConfig:
     penalty_kind: LengthPenalty = "wu"
     early_stopping: bool | Literal["never"] = False
     force_eos: bool = False
+    no_repeat_ngram_size: int = 0
     temperature: float = 1.0
     top_k: int = 0
     top_p: float = 1.0
@@ -208,6 +210,7 @@ class DecodeConfig:
         stops = isinstance(self.early_stopping, bool) or self.early_stopping == "never"
         _require(stops, "early_stopping", self.early_stopping, "true, false or 'never'")
         _require(isinstance(self.force_eos, bool), "force_eos", self.force_eos, "true or false")
+        _whole("no_repeat_ngram_size", self.no_repeat_ngram_size, 0, 4096)
         _real("temperature", self.temperature, 0.01, 10.0)
         _whole("top_k", self.top_k, 0, 1_000_000)
         _real("top_p", self.top_p, 0.001, 1.0)

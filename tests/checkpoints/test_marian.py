@@ -114,6 +114,27 @@ def test_banned_sequences_are_those_of_transformers(made: Any, texts: list[str],
     assert native.model.config.banned_sequences == ours.model.config.banned_sequences != ()
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_no_sequence_is_repeated_like_transformers(made: Any, texts: list[str], size: int, tmp_path: Path) -> None:
+    folder, net, bundle = made("opus")
+    sources = [[*bundle.src.ids(text)[:40], 0] for text in texts[:6]]
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    edit(tmp_path / "generation_config.json", no_repeat_ngram_size=size)
+    ours = load_bundle(tmp_path)
+    free = [generated(net, source, beams, 20) for beams in (1, 3) for source in sources]
+    net.generation_config.no_repeat_ngram_size = size
+    try:
+        expected = [generated(net, source, beams, 20) for beams in (1, 3) for source in sources]
+    finally:
+        net.generation_config.no_repeat_ngram_size = 0
+    assert expected != free, "it binds"
+    for beam, wanted in ((1, expected[:6]), (3, expected[6:])):
+        config = dataclasses.replace(ours.decode, method="greedy" if beam == 1 else "beam", beam=beam)
+        assert [finish(search(ours.model, s, config, max_length=20)).ids for s in sources] == wanted
+        assert search_batch(ours.model, sources, config, max_lengths=[20] * len(sources)) == wanted
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_logits_and_every_weight_are_those_of_eager_attention(made: Any, texts: list[str], shape: str) -> None:
     _, net, bundle = made(shape)

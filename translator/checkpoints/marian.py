@@ -33,7 +33,6 @@ ACTIVATIONS = {"swish": "silu", "silu": "silu", "relu": "relu", "gelu": "gelu"}
 CODES = {"eng": "en", "deu": "de", "ger": "de", "zho": "zh", "cmn": "zh", "cmn_Hans": "zh", "zh_cn": "zh"}
 NEUTRAL = {
     "repetition_penalty": 1.0,
-    "no_repeat_ngram_size": 0,
     "encoder_no_repeat_ngram_size": 0,
     "min_length": 0,
     "num_beam_groups": 1,
@@ -195,6 +194,7 @@ def _decode(path: Path, config: dict[str, Any], generation: dict[str, Any]) -> D
             penalty_kind="power",
             early_stopping=generation.get("early_stopping") or False,
             force_eos=forced == eos_id or forced == [eos_id],
+            no_repeat_ngram_size=generation.get("no_repeat_ngram_size") or 0,
         )
     except InputError as error:
         raise CheckpointError(f"{path}: {error}") from error

@@ -91,7 +91,7 @@ def _greedy(
     rows, ids = list(range(len(limits))), [model.config.start_id] * len(limits)
     while rows:
         logits = advance(model, ids, cache, stop).logits.index_fill_(-1, banned, -math.inf)
-        ban_sequences(logits, model.config, [found[n] for n in rows])
+        ban_sequences(logits, model.config, config, [found[n] for n in rows])
         ids = logits.argmax(-1).tolist()
         for n, token in zip(rows, ids, strict=True):
             if not _ended(found[n], eos, limits[n]):

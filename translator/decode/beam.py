@@ -149,7 +149,7 @@ def _candidates(
     banned = torch.tensor(banned_ids(model.config), dtype=torch.long, device=log_probs.device)
     counted = log_probs.index_fill(-1, banned, -math.inf).unflatten(0, (len(searches), rows))
     for search, of_search in zip(searches, counted, strict=True):  # a copy is written to: `index_fill` made one
-        ban_sequences(of_search, model.config, [hypothesis.ids for hypothesis in search.live])
+        ban_sequences(of_search, model.config, search.config, [hypothesis.ids for hypothesis in search.live])
         if search.forced:
             of_search.fill_(-math.inf)[:, search.eos_id] = 0.0
     totals = counted + torch.tensor(scores, device=log_probs.device)[..., None]

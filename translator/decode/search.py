@@ -33,7 +33,7 @@ def search(
     """Decode one source (EOS included); yields an `IdStep` a token, returns the winning `Hypothesis`.
 
     Probabilities are those of the model's full softmax; only the choice leaves out padding, the start
-    token and what sampling filters away. A beam of 1 is greedy search.
+    token, what would repeat, and what sampling filters away. A beam of 1 is greedy search.
 
     Args:
         max_length: produced tokens at most, EOS included.
@@ -53,8 +53,7 @@ def search(
         return _close(forced, model.config.eos_id)
     if config.method == "beam" and config.beam > 1:
         return (yield from _beam(model, cache, config, forced, max_length, stop, gates))
-    choose = _sampler(config) if config.method == "sample" else _best
-    ended = yield from _one_by_one(model, cache, choose, forced, max_length - config.force_eos, stop, gates)
+    ended = yield from _one_by_one(model, cache, config, forced, max_length - config.force_eos, stop, gates)
     if len(ended.ids) == max_length - 1 and ended.truncated and config.force_eos:
         return (yield from _end(model, cache, ended, stop, gates))
     return ended
@@ -90,20 +89,21 @@ def _force(
 def _one_by_one(
     model: Transformer,
     cache: Cache,
-    choose: Callable[[Tensor], int],
+    config: DecodeConfig,
     hypothesis: Hypothesis,
     max_length: int,
     stop: Stop | None,
     gates: Gates | None,
 ) -> Steps:
     """Greedy search or sampling: one hypothesis, each token chosen from its own distribution."""
+    choose = _sampler(config) if config.method == "sample" else _best
     last = hypothesis.ids[-1] if hypothesis.ids else model.config.start_id
     banned = torch.tensor(banned_ids(model.config), dtype=torch.long, device=model.output.weight.device)
     while hypothesis.ids[-1:] != (model.config.eos_id,) and len(hypothesis.ids) < max_length:
         stepped = advance(model, [last], cache, stop, gates)
         log_probs = stepped.logits[0].float().log_softmax(-1)
         allowed = log_probs.index_fill(0, banned, -math.inf)
-        ban_sequences(allowed[None], model.config, [hypothesis.ids])
+        ban_sequences(allowed[None], model.config, config, [hypothesis.ids])
         last = choose(allowed)
         hypothesis = hypothesis.extend(last, float(log_probs[last]))
         yield IdStep(hypothesis.ids, log_probs, stepped)

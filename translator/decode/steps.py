@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from translator.config import ModelConfig
+from translator.config import DecodeConfig, ModelConfig
 from translator.errors import CancelledError, InputError
 from translator.model import Cache, Gates, Stepped, Transformer
 from translator.trace import Beam
@@ -118,18 +118,27 @@ def banned_ids(config: ModelConfig) -> list[int]:
     return sorted({config.pad_id, config.start_id} - {config.eos_id})
 
 
-def ban_sequences(scores: Tensor, config: ModelConfig, produced: Sequence[Sequence[int]]) -> None:
-    """Set the scores [B, V] of what would complete a banned sequence to -inf, in place.
+def ban_sequences(
+    scores: Tensor, config: ModelConfig, decode: DecodeConfig, produced: Sequence[Sequence[int]]
+) -> None:
+    """Set the scores [B, V] of what would complete a banned or a repeated sequence to -inf, in place.
 
-    Source: `transformers`' NoBadWordsLogitsProcessor, to which the start token is the first of what was produced.
+    Source: `transformers`' NoBadWordsLogitsProcessor and NoRepeatNGramLogitsProcessor, to which the start token is
+    the first of what was produced.
 
     Args:
         produced: the ids so far of the first rows; a row beyond them is left as it is.
     """
-    for *before, last in config.banned_sequences:
-        for row, ids in enumerate(produced):
-            if [config.start_id, *ids][-len(before) :] == before:
+    size = decode.no_repeat_ngram_size
+    for row, ids in enumerate(produced if config.banned_sequences or size else ()):
+        whole = [config.start_id, *ids]
+        for *before, last in config.banned_sequences:
+            if whole[-len(before) :] == before:
                 scores[row, last] = -math.inf
+        latest = whole[len(whole) - size + 1 :]
+        for end in range(size - 1, len(whole) if size else 0):
+            if whole[end - size + 1 : end] == latest:
+                scores[row, whole[end]] = -math.inf
 
 
 def check_source(config: ModelConfig, src_ids: Sequence[int]) -> None:
