@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -118,3 +119,57 @@ def test_the_guide_holds_when_it_is_followed(follow: Run, tmp_path: Path) -> Non
     assert engine.languages == ("eo", "en") and "## What the heads do" in engine.bundle.card
     refused = follow(blocks("text")[2].strip())
     assert refused.returncode == 2 and "assets/credits.json" in refused.stderr  # as section 6 says
+
+
+def public(tree: ast.Module) -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
+    """Every public class, function and method of a module, by its name there."""
+    todo: list[tuple[str, ast.Module | ast.ClassDef]] = [("", tree)]
+    while todo:
+        prefix, holder = todo.pop()
+        for node in holder.body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
+                yield prefix + node.name, node
+                if isinstance(node, ast.ClassDef):
+                    todo.append((f"{prefix}{node.name}.", node))
+
+
+def faults(source: str, shapes: bool) -> Iterator[str]:
+    """What the docstrings of a module leave out: all of it, an error that it raises itself, a shape."""
+    for name, node in public(ast.parse(source)):
+        told = ast.get_docstring(node)
+        if told is None:
+            yield f"{name} has no docstring"
+        elif isinstance(node, ast.FunctionDef):
+            own = [part for part in node.body if not isinstance(part, ast.FunctionDef)]
+            raised = [each for part in own for each in ast.walk(part) if isinstance(each, ast.Raise) and each.exc]
+            if raised and not re.search(r"\bRaises:|\berrors are\b", told):
+                yield f"{name} does not tell what it raises"
+            hints = [each.annotation for each in (*node.args.args, *node.args.kwonlyargs)] + [node.returns]
+            arrays = [each for each in hints if each and re.fullmatch(r"Tensor|np\.ndarray", ast.unparse(each))]
+            if shapes and arrays and "[" not in told:
+                yield f"{name} tells no shape"
+
+
+def test_every_public_name_is_documented() -> None:
+    """Shapes where arrays are the matter: in the model, in decoding, analysis and figures, and in the trace."""
+    package = ROOT / "translator"
+    shaped = {package / part for part in ("model", "decode", "analysis", "figures")}
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        about_arrays = path.parent in shaped or path.name == "trace.py"
+        found += [f"{path.relative_to(ROOT)}: {each}" for each in faults(path.read_text("utf-8"), about_arrays)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("def f(): ...", "f has no docstring"),
+        ("class C:\n '''A.'''\n def m(self): ...", "C.m has no docstring"),
+        ("def f():\n '''A.'''\n raise ValueError('x')", "f does not tell what it raises"),
+        ("def f(x: Tensor):\n '''A.'''", "f tells no shape"),
+        ("def f(x: Tensor):\n '''x [B].'''\n def g(): raise ValueError\ndef _h(): ...", None),
+    ],
+)
+def test_a_gap_in_the_docstrings_is_found(source: str, said: str | None) -> None:
+    assert list(faults(source, shapes=True)) == ([] if said is None else [said])

@@ -66,7 +66,11 @@ class Intake:
         gates: Gates | None = None,
         **settings: Any,
     ) -> Request:
-        """One sentence with its settings; `Translator.stream` says what they mean."""
+        """One sentence with its settings; `Translator.stream` says what they mean.
+
+        Raises:
+            InputError: the text is blank or too long, a setting cannot be, or the prefix leaves no room.
+        """
         config = self.config(settings)
         self._check_text(text)
         encoding = self.bundle.src.encode(text)
@@ -79,19 +83,31 @@ class Intake:
         return Request(source, encoding, src_ids, config, longest, forced, _stop_by(stop, deadline), gates)
 
     def config(self, settings: dict[str, Any]) -> DecodeConfig:
-        """`settings` over what the checkpoint is best decoded with."""
+        """`settings` over what the checkpoint is best decoded with.
+
+        Raises:
+            InputError: a setting is unknown or cannot be, or max_length is above the limit.
+        """
         config = from_dict(DecodeConfig, {**asdict(self.bundle.decode), **settings})
         if config.max_length is not None and config.max_length > self._target_limit:
             raise InputError(f"max_length is {config.max_length}; at most {self._target_limit} tokens are allowed")
         return config
 
     def source_ids(self, text: str) -> tuple[int, ...]:
-        """What the encoder reads of `text`, EOS included."""
+        """What the encoder reads of `text`, EOS included.
+
+        Raises:
+            InputError: the text is blank or too long.
+        """
         self._check_text(text)
         return self._closed(self.bundle.src.ids(text))
 
     def target_ids(self, target: str | Sequence[int]) -> tuple[int, ...]:
-        """A given translation as ids: a text gets its EOS, ids are taken as they are."""
+        """A given translation as ids: a text gets its EOS, ids are taken as they are.
+
+        Raises:
+            InputError: it is blank or too long, or holds what is no id.
+        """
         ids = self._forced(target)
         if isinstance(target, str):
             ids = () if is_blank(target) else (*ids, self.bundle.tgt.eos_id)

@@ -140,7 +140,7 @@ class Trace:
         return float(self.log_probs.sum())
 
     def weights(self, kind: str) -> np.ndarray:
-        """The maps of one kind of attention: "encoder", "decoder" or "cross".
+        """The maps of one kind of attention: "encoder" [L, H, S, S], "decoder" [L, H, T, T] or "cross" [L, H, T, S].
 
         Raises:
             InputError: another kind was asked for.

@@ -5,7 +5,7 @@ const LAB_PLACE = [["layer", "Layer", "number", null], ["head", "Head", "number"
 const LAB_KIND = ["kind", "Attention", LAB_KINDS, "cross"];
 /** Each view: its name, two sentences on what it shows and does not, its source, its fields [name, label, type or choices, value]. */
 const LAB_VIEWS = [
-  ["force", "Force a target", "Your own translation through the model: the log-probability of each token and its rank among all of them, 1 the best. A high rank is not quality: the model judges by what it has read.", "Stahlberg & Byrne 2019", [["target", "Your translation", "text", ""]]],
+  ["force", "Force a target", "Your own translation through the model: the log-probability of each token and its rank among all of them, 1 the best. A high rank is not quality: the model judges by what it has read.", "Stahlberg & Byrne 2019", [["target", "Your translation", "text", ""], LAB_KIND, ...LAB_PLACE]],
   ["edit", "Edit and continue", "Put another token at a step and let the model go on from there; left empty, the runner-up is taken. One change can turn the rest, which says how much hung on it, not why.", "Vaswani et al. 2017", [["step", "Step", "number", 2], ["choice", "Token", "text", ""]]],
   ["beams", "Beam tree", "Every hypothesis that a beam search kept, the pruned ones too, with its scores; greedy search stands beside it. The best score found need not be the best there is.", "Wu et al. 2016", [["beam", "Beams", "number", 4], ["penalty", "Length penalty", "range:0:2:0.1", 0.6]]],
   ["norms", "Norms", "A weight says how much of a key is read, its norm how large the vector is that arrives. Large vectors may still point where later layers do not look.", "Kobayashi et al. 2020", [LAB_KIND, ...LAB_PLACE]],
@@ -20,7 +20,7 @@ const LAB_VIEWS = [
 
 const mountLab = (element, server) => {
   const box = element.querySelector(".lab"), find = selector => box.querySelector(selector);
-  const state = { kind: "cross", boards: {}, off: new Set(), gate: 0, change: null, view: "force", options: {}, answers: {}, text: "", way: "", id: null, run: 0, asked: 0, own: false };
+  const state = { kind: "cross", boards: {}, off: new Map(), held: [], change: null, view: "force", options: {}, answers: {}, text: "", way: "", id: null, run: 0, asked: 0, own: false };
   const key = (kind, layer, head) => `${kind}:${layer}:${head}`;
   const signed = (value, digits = 2) => (Math.abs(value) < .5 * 10 ** -digits ? (0).toFixed(digits) : (value < 0 ? "−" : "+") + Math.abs(value).toFixed(digits));
   const plainNumber = value => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2);
@@ -45,7 +45,7 @@ const mountLab = (element, server) => {
     finally { if (runs[name] === run) delete runs[name]; }
   };
   const leave = (...names) => { for (const name of names) if (runs[name]) server.lab_stop({ run: runs[name] }).catch(() => {}); };
-  const clear = () => { Object.assign(state, { boards: {}, off: new Set(), change: null, answers: {}, text: "", id: null }); refuse(".lab-error", ""); };
+  const clear = () => { Object.assign(state, { boards: {}, off: new Map(), held: [], change: null, answers: {}, text: "", id: null }); refuse(".lab-error", ""); };
   /** `show` switches the head off that the translation needs most, so that the first look has something to see. */
   const start = async (show = false) => {
     const number = ++state.run;
@@ -60,7 +60,7 @@ const mountLab = (element, server) => {
       if (number !== state.run) return;
       if (answer.error) { busy(false); return refuse(".lab-error", answer.error); }
       state.boards[kind] = answer;
-      if (show && !done) state.off.add(neediest(kind));
+      if (show && !done) switchOff([neediest(kind)]);
       paint();
       if (!done) { await again(); if (number !== state.run) return; }
     }
@@ -77,7 +77,7 @@ const mountLab = (element, server) => {
     const number = state.run, gates = {};
     for (const kind of LAB_KINDS) {
       const board = state.boards[kind];
-      if (board) gates[kind] = board.values.map((row, l) => row.map((_, h) => (state.off.has(key(kind, l, h)) ? state.gate : 1)));
+      if (board) gates[kind] = board.values.map((row, l) => row.map((_, h) => state.off.get(key(kind, l, h)) ?? 1));
     }
     const off = state.off.size, answer = await ask("lab_switch", { gates });
     if (number !== state.run) return;
@@ -87,10 +87,20 @@ const mountLab = (element, server) => {
   };
 
   /* ---- the switchboard ---- */
+  /** `off` maps a head to its gate; the slider moves the gates of `held`, the heads that were touched last. */
+  const switchOff = heads => { for (const each of heads) state.off.set(each, 0); state.held = heads; };
   const toggle = heads => {
-    const on = heads.every(each => state.off.has(each));
-    for (const each of heads) { if (on) state.off.delete(each); else state.off.add(each); }
+    if (heads.every(each => state.off.has(each))) { for (const each of heads) state.off.delete(each); state.held = []; }
+    else switchOff(heads);
     paintBoard();
+  };
+  const paintGate = () => {
+    const names = state.held.map(id => id.split(":")).map(([, l, h]) => `L${+l + 1}H${+h + 1}`), slider = find(".lab-gate input");
+    const heads = names.length > 3 ? `${names.slice(0, 2).join(", ")} … (${names.length})` : names.join(", ");
+    find(".lab-gate span").textContent = heads ? t("Gate of {heads}", { heads }) : t("Gate of a head: switch it off first");
+    slider.disabled = !heads;
+    slider.value = heads ? state.off.get(state.held[0]) : 1;
+    find(".lab-gate output").textContent = slider.valueAsNumber.toFixed(2);
   };
   const paintBoard = () => {
     const grid = find(".lab-grid"), board = state.boards[state.kind], focused = document.activeElement?.dataset?.head;
@@ -98,6 +108,7 @@ const mountLab = (element, server) => {
     grid.replaceChildren();
     find(".lab-legend").replaceChildren();
     paintPresets(board);
+    paintGate();
     if (!board) { grid.append(el("p", { class: "muted", text: box.getAttribute("aria-busy") === "true" ? t("Each head is being switched off alone …") : t("Press Run: each head is switched off alone.") })); return; }
     const { values, roles } = board, heads = values[0].length, limit = Math.max(.5, ...values.flat().map(Math.abs)), colours = lookup("difference", false);
     const name = (letter, i, members) => el("button", { type: "button", class: "lab-line", text: `${letter}${i + 1}`, "aria-label": t("Switch {name} on or off", { name: `${letter}${i + 1}` }), on: { click: () => toggle(members) } });
@@ -110,14 +121,14 @@ const mountLab = (element, server) => {
         const cell = el("button", {
           type: "button", role: "switch", "aria-checked": String(!off), class: "lab-head" + (off ? " off" : ""), "data-head": id, title: t(roles[l][h]),
           "aria-label": t("Head L{layer}H{head}, {role}: {value} nats without it", { layer: l + 1, head: h + 1, role: t(roles[l][h]), value: signed(value) }),
-          style: `background:${rgb(colour)};color:${inkOn(colour)}`, on: { click: () => toggle([id]) },
+          style: `background:${rgb(colour)};color:${inkOn(colour)}`, on: { click: () => toggle([id]), focus: () => { if (off) { state.held = [id]; paintGate(); } } },
         }, el("span", { text: signed(value) }));
-        if (off) cell.append(el("em", { text: state.gate ? state.gate.toFixed(2) : t("off") }));
+        if (off) cell.append(el("em", { text: state.off.get(id) ? state.off.get(id).toFixed(2) : t("off") }));
         grid.append(cell);
         if (focused === id) cell.focus();
       });
     });
-    const off = [...state.off].filter(id => id.startsWith(state.kind + ":")).length, bar = el("canvas", { width: 180, height: 6 });
+    const off = [...state.off.keys()].filter(id => id.startsWith(state.kind + ":")).length, bar = el("canvas", { width: 180, height: 6 });
     paintBar(bar, x => colours[Math.round(256 * x)]);
     find(".lab-legend").append(`${t("loses")} −${limit.toFixed(1)} `, bar, ` +${limit.toFixed(1)} ${t("gains")}`, el("span", { class: "push", text: t("{off} of {all} heads off", { off, all: values.length * heads }) }));
   };
@@ -128,7 +139,7 @@ const mountLab = (element, server) => {
     if (next) { next.focus(); event.preventDefault(); }
   };
   const paintPresets = board => {
-    const all = board ? board.values.flatMap((row, l) => row.map((_, h) => [l, h])) : [], set = heads => { state.off = new Set(heads); paintBoard(); };
+    const all = board ? board.values.flatMap((row, l) => row.map((_, h) => [l, h])) : [], set = heads => { state.off = new Map(); switchOff(heads); paintBoard(); };
     const cells = heads => heads.map(([l, h]) => key(state.kind, l, h)), last = board ? board.values.length : 1;
     const random = () => [...all].map(each => [Math.random(), each]).sort((a, b) => a[0] - b[0]).slice(0, 3).map(each => each[1]);
     const presets = [
@@ -177,7 +188,7 @@ const mountLab = (element, server) => {
   };
 
   /* ---- take it away ---- */
-  const numbers = () => LAB_KINDS.filter(kind => state.boards[kind]).flatMap(kind => state.boards[kind].values.flatMap((row, l) => row.map((value, h) => ({ attention: kind, layer: l + 1, head: h + 1, role: state.boards[kind].roles[l][h], change: value, gate: state.off.has(key(kind, l, h)) ? state.gate : 1 }))));
+  const numbers = () => LAB_KINDS.filter(kind => state.boards[kind]).flatMap(kind => state.boards[kind].values.flatMap((row, l) => row.map((value, h) => ({ attention: kind, layer: l + 1, head: h + 1, role: state.boards[kind].roles[l][h], change: value, gate: state.off.get(key(kind, l, h)) ?? 1 }))));
   const files = {
     svg: () => drawing(ribbonsText(changePicture()), "svg"),
     png: () => drawing(ribbonsText(changePicture()), "png"),
@@ -203,7 +214,7 @@ const mountLab = (element, server) => {
       } else {
         const [shape, low, high, step] = type.split(":");
         const shown = shape === "range" ? el("output", { text: String(own[field]) }) : null;
-        input = el("input", { type: shape, value: own[field] ?? "", min: low ?? (shape === "number" ? 1 : null), max: high ?? null, step: step ?? null, "aria-label": t(label), translate: "no", on: { input: event => { set(shape === "text" ? event.target.value : event.target.value === "" ? null : event.target.valueAsNumber); if (shown) shown.textContent = event.target.value; }, change: () => { if (shape !== "text") look(true); } } });
+        input = el("input", { type: shape, min: low ?? (shape === "number" ? 1 : null), max: high ?? null, step: step ?? null, value: own[field] ?? "", "aria-label": t(label), translate: "no", on: { input: event => { set(shape === "text" ? event.target.value : event.target.value === "" ? null : event.target.valueAsNumber); if (shown) shown.textContent = event.target.value; }, change: () => { if (shape !== "text") look(true); } } });
         if (shown) return el("label", { class: "cap" }, el("span", { text: t(label) }), input, shown);
       }
       return el("label", { class: "cap" + (type === "text" ? " wide" : "") }, el("span", { text: t(label) }), input);
@@ -237,7 +248,7 @@ const mountLab = (element, server) => {
   const paintAnswer = () => {
     const answer = state.answers[state.view] || {}, lines = find(".lab-lines"), figures = find(".lab-figures"), table = find(".lab-table");
     refuse(".lab-view-error", answer.error);
-    lines.replaceChildren(...(answer.lines || []).map(([words, values]) => el("p", {}, ...tParts(words, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]))))));
+    lines.replaceChildren(...(answer.lines || []).map(([words, values]) => el("p", {}, ...tParts(words, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, name === "method" ? t(value) : String(value)]))))));
     figures.replaceChildren();
     find(".lab-answer").classList.toggle("pictured", !!(answer.figures || []).length || !!answer.ribbons);
     if (answer.ribbons) figures.append(alignment(answer.ribbons, figures.clientWidth));
@@ -245,7 +256,9 @@ const mountLab = (element, server) => {
       const holder = el("figure", {}, ...(answer.captions ? [el("figcaption", { class: "cap", text: t(answer.captions[n]) })] : []), el("div", { class: "plot-view" }, el("div", { class: "plot" }), el("output", { "aria-live": "polite" })));
       figures.append(holder);
       mountPlot(holder, { value: spokenFigure(figure, t) }, () => {});
-      if (answer.cells && !n) whenPlotly(() => holder.querySelector(".plot").on?.("plotly_click", ({ points: [point] }) => { Object.assign(state.options[state.view], { query: point.y + 1, key: point.x + 1 }); paintViews(); look(true); }));
+      const chosen = point => (answer.picks ? { choice: answer.picks[point.y] } : { query: point.y + 1, key: point.x + 1 });
+      const choose = ({ points: [point] }) => { if (answer.picks && !answer.picks[point.y]) return; Object.assign(state.options[state.view], chosen(point)); paintViews(); look(true); };
+      if ((answer.cells || answer.picks) && !n) whenPlotly(() => holder.querySelector(".plot").on?.("plotly_click", choose));
     }
     table.replaceChildren();
     if (answer.table) table.append(el("table", {}, el("thead", {}, el("tr", {}, ...answer.table.head.map(text => el("th", { scope: "col", text: t(text) })))), el("tbody", {}, ...answer.table.rows.map(row => el("tr", {}, ...row.map((text, i) => el("td", { text: ["role", "fate"].includes(answer.table.head[i]) ? t(text) : text })))))));
@@ -268,7 +281,6 @@ const mountLab = (element, server) => {
     find(".lab-stop").textContent = t("Stop");
     find(".lab-board h2").textContent = t("Head switchboard");
     find(".lab-board .lab-says").replaceChildren(t("Each number is the change of log p of the first translation, in nats, when that head alone is silent. It does not say what the model would have learned without the head, nor what two heads do together.") + " ", el("span", { class: "muted", text: "Voita et al. 2019; Michel et al. 2019" }));
-    find(".lab-gate span").textContent = t("Gate of the heads that are off");
     find(".lab-change h2").textContent = t("What changes");
     find(".lab-again").textContent = t("Translate again");
     find(".lab-note").textContent = t("Ribbon width and colour: word alignment weight, mean of the aligning heads that are on. Underlined: words that changed.");
@@ -281,7 +293,7 @@ const mountLab = (element, server) => {
   find("#lab-text").addEventListener("input", () => { state.own = true; });
   find(".lab-again").addEventListener("click", () => { if (Object.keys(state.boards).length) again(); });
   find(".lab-grid").addEventListener("keydown", arrows);
-  find(".lab-gate input").addEventListener("input", event => { state.gate = event.target.valueAsNumber; find(".lab-gate output").textContent = state.gate.toFixed(2); paintBoard(); });
+  find(".lab-gate input").addEventListener("input", event => { for (const id of state.held) state.off.set(id, event.target.valueAsNumber); paintBoard(); });
   find(".lab-options").addEventListener("submit", event => { event.preventDefault(); look(true); });
 
   /** Opened, the lab runs by itself on the page's sentence, once for each, unless one was typed here. */

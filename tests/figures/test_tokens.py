@@ -1,3 +1,5 @@
+import html
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ def texts(fig):
 
 def test_every_word_piece_and_id_stands_on_the_strip(make_trace):
     trace = make_trace()
-    shown = texts(subword_strip(trace.src, trace.source, per_line=20))
+    shown = texts(subword_strip(trace.src, trace.source, line=200))
     assert [t for t in shown if t == "Bücher"] == ["Bücher"]
     for token in trace.src:
         assert str(token.id) in shown
@@ -21,10 +23,20 @@ def test_every_word_piece_and_id_stands_on_the_strip(make_trace):
 
 def test_a_long_sentence_takes_more_lines(make_trace):
     trace = make_trace()
-    one, many = (subword_strip(trace.src, trace.source, per_line=n) for n in (20, 3))
+    one, many = (subword_strip(trace.src, trace.source, line=n) for n in (200, 20))
     assert many.layout.height > one.layout.height
     xs, ys = many.data[0].x, many.data[0].y
-    assert len({(x, y) for x, y in zip(xs, ys, strict=True)}) == len(trace.src) and max(xs) < 3
+    assert len({(x, y) for x, y in zip(xs, ys, strict=True)}) == len(trace.src) and max(xs) < 20
+
+
+def test_no_text_is_wider_than_its_box(make_trace):
+    """Also of a word in one long piece and of Chinese, whose letters are twice as wide."""
+    trace = make_trace(source=(("internationalisation", 0), ("图书馆里的书", 1), ("a", 2)))
+    fig = subword_strip(trace.src, trace.source)
+    for note in fig.layout.annotations:
+        half = sum(2 if ord(letter) > 0x2E80 else 1 for letter in html.unescape(note.text)) / 2
+        around = [box for box in fig.layout.shapes if box.y0 <= note.y <= box.y1] or fig.layout.shapes
+        assert any(box.x0 <= note.x - half and note.x + half <= box.x1 for box in around), note.text
 
 
 def test_pieces_are_never_markup(make_trace):

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from translator.ui import frontend
+from translator.errors import CancelledError
+from translator.ui import frontend, lab_views
 from translator.ui.lab_tab import server_functions
 from translator.ui.models import Models
 
@@ -37,6 +38,33 @@ def test_the_board_and_the_switch(lab: dict) -> None:
     assert found["change"] == pytest.approx(board["values"][0][1], abs=2e-3)
     assert np.shape(found["before"]["links"]) == (len(found["before"]["words"]), 5)
     assert found["source"] == ["Das", "Haus", "ist", "alt", "."]
+
+
+def test_a_forced_target_shows_every_map(lab: dict) -> None:
+    """Another head of another attention is another picture: the forced translation's own weights."""
+    maps = {}
+    for kind, layer in (("cross", 1), ("cross", 2), ("decoder", 2), ("encoder", 1)):
+        options = {"target": "I run.", "kind": kind, "layer": layer, "head": 1}
+        found = lab["lab_ask"]({"view": "force", "options": options})
+        maps[kind, layer] = json.loads(found["figures"][1])["light"]
+        assert len(found["captions"]) == len(found["figures"]) == 2
+    rows = len(found["table"]["rows"])
+    assert len(maps["decoder", 2]["layout"]["yaxis"]["ticktext"]) == rows
+    assert maps["cross", 1]["data"][0]["z"] != maps["cross", 2]["data"][0]["z"]
+
+
+def test_candidates_can_be_picked_by_their_bar(lab: dict) -> None:
+    found = lab["lab_ask"]({"view": "edit", "options": OPTIONS})
+    assert found["picks"] == [row[0] for row in found["table"]["rows"]]
+    again = lab["lab_ask"]({"view": "edit", "options": {**OPTIONS, "choice": found["picks"][1]}})
+    assert again["lines"] == found["lines"]  # left empty, the runner-up is taken
+
+
+def test_rollout_says_that_its_shares_are_assumed_and_flow_measures_them(lab: dict) -> None:
+    rolled = lab["lab_ask"]({"view": "rollout", "options": {"method": "rollout"}})
+    assert rolled["lines"][0][1] == {"source": "75%", "target": "25%"}  # two layers: 1 - 0.5²
+    assert "table" not in rolled
+    assert lab["lab_ask"]({"view": "rollout", "options": {"method": "flow"}})["table"]["rows"]
 
 
 def drawn_words(figure: dict) -> set[str]:
@@ -113,7 +141,12 @@ def test_every_view_answers(lab: dict, view: str) -> None:
         ("lab_board", {"kind": "cross", "text": "x" * 2000}, "at most 1,000"),
         ("lab_board", {"kind": "cross", "text": " "}, "blank"),
         ("lab_ask", {"view": "none"}, "'none'"),
-        ("lab_ask", {"view": "cell", "options": {**OPTIONS, "key": 99}}, "key is 98"),
+        (
+            "lab_ask",
+            {"view": "cell", "options": {**OPTIONS, "key": 99}},
+            "key is 99; it must be a whole number from 1 to",
+        ),
+        ("lab_ask", {"view": "edit", "options": {**OPTIONS, "step": 999}}, "step is 999"),
         ("lab_ask", {"view": "cell", "options": {**OPTIONS, "layer": 1.5}}, "layer is 1.5"),
         ("lab_ask", {"view": "force", "options": {"target": ""}}, "blank"),
         ("lab_ask", {"view": "force", "options": {"target": "word " * 190}}, "at most 160"),
@@ -123,6 +156,7 @@ def test_every_view_answers(lab: dict, view: str) -> None:
         ("lab_ask", {"view": "beams", "options": {**OPTIONS, "beam": 13}}, "beam is 13"),
         ("lab_ask", {"view": "align", "options": {**OPTIONS, "way": "none"}}, "way is 'none'"),
         ("lab_ask", {"view": "align", "options": {**OPTIONS, "head": 9}}, "L2H9"),
+        ("lab_ask", {"view": "norms", "options": {**OPTIONS, "head": 9}}, "head is 9"),
         ("lab_ask", {"view": "rollout", "options": {"method": "none"}}, "method is 'none'"),
     ],
 )
@@ -137,3 +171,10 @@ def test_every_sentence_of_the_script_is_in_both_tables() -> None:
     said |= {text for text in re.findall(r'"([^"]{12,})"', views) if text.endswith(".")}
     for table in frontend.locales().values():
         assert not said - set(table), said - set(table)
+
+
+def test_a_flow_that_nobody_waits_for_is_stopped(tiny_checkpoint: Path) -> None:
+    model = Models({"de-en": tiny_checkpoint}, device="cpu").get("de-en")
+    trace = model.translate("Das Haus ist alt.", method="greedy")
+    with pytest.raises(CancelledError):
+        lab_views.view(model, "rollout", trace, {"method": "flow"}, lambda: True)

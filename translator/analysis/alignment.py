@@ -44,7 +44,7 @@ def best_links(cross: np.ndarray, src: np.ndarray | None = None, tgt: np.ndarray
 def links_above(
     cross: np.ndarray, threshold: float, src: np.ndarray | None = None, tgt: np.ndarray | None = None
 ) -> frozenset[Link]:
-    """Every weight of at least `threshold` as a link; `cross`, `src` and `tgt` as in `best_links`."""
+    """Every weight of at least `threshold` as a link; `cross` [T, S], `src` [S] and `tgt` [T] as in `best_links`."""
     allowed = _allowed(cross, src, tgt) & (np.asarray(cross) >= threshold)
     return frozenset((int(s), int(t)) for t, s in np.argwhere(allowed))
 

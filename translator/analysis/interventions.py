@@ -69,7 +69,7 @@ def make_gates(model: Transformer, values: Values) -> Gates:
 
 
 def silence(model: Transformer, heads: Sequence[tuple[str, int, int]]) -> dict[str, np.ndarray]:
-    """Gates that are 0 for each (kind, layer, head) of `heads`, counted from 0, and 1 for the others.
+    """Gates [L, H] of each kind: 0 for each (kind, layer, head) of `heads`, counted from 0, and 1 for the others.
 
     Raises:
         InputError: there is no such head.

@@ -56,7 +56,7 @@ def norms(translator: Translator, trace: Trace) -> Norms:
 
 
 def share(maps: np.ndarray) -> np.ndarray:
-    """Rows scaled to sum to 1, so that a norm map can stand beside weights; a row of zeros stays."""
+    """Maps [..., Q, K] with rows scaled to sum to 1, to stand beside weights; a row of zeros stays."""
     total = maps.sum(axis=-1, keepdims=True)
     return np.divide(maps, total, out=np.zeros_like(maps), where=total > 0)
 

@@ -59,7 +59,7 @@ def pair_of(translator: Translator, trace: Trace) -> Pair:
 
 
 def to_numpy(values: Tensor) -> np.ndarray:
-    """Float64 NumPy on the CPU."""
+    """Float64 NumPy on the CPU, of the same shape [...]."""
     return values.detach().double().cpu().numpy()
 
 

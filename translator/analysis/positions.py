@@ -56,6 +56,9 @@ def with_positions(model: Transformer, *, side: Side = "both", shift: float = 0,
     """`model` with its position tables changed as in `move`; all else is shared, and `model` stays as it is.
 
     Of a learned table that was shifted the last `shift` rows are no positions; `move` keeps texts out of them.
+
+    Raises:
+        InputError: shift or scale cannot be had, or an unknown side.
     """
     if side not in TABLES:
         raise InputError(f"side is {side!r}; it must be source, target or both")

@@ -6,6 +6,7 @@ out. S source tokens (EOS too), T target rows, D d_model, H heads, E d_head, F d
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -14,9 +15,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from translator.analysis.passes import layer_of, to_numpy
 from translator.config import Positions
 from translator.decode.replay import encode, source_keep, source_tensor
-from translator.errors import InputError
 from translator.model.attention import Attention
 from translator.model.layers import FeedForward
 from translator.model.positions import position_table
@@ -118,7 +119,7 @@ def encoder_layer(translator: Translator, text: str, layer: int) -> EncoderLayer
         InputError: the text is blank or too long, or there is no such layer.
     """
     model, ids = translator.bundle.model, translator.source_ids(text)
-    _check_layer(layer, model.config.encoder_layers)
+    layer_of(model.config.encoder_layers, layer)
     found, module = encode(model, ids), model.encoder[layer]
     x = found.states[:, layer]
     read = module.attention_residual.enter(x)
@@ -127,6 +128,7 @@ def encoder_layer(translator: Translator, text: str, layer: int) -> EncoderLayer
     update = torch.as_tensor(attention.output, device=x.device)[None]
     middle = module.attention_residual.leave(x, update)
     ff_in = module.feed_forward_residual.enter(middle)
+    exact = copy.deepcopy(module.feed_forward).double()  # in float32 the two ways part in the sixth digit
     norms = (x, read) if module.attention_residual.pre else (x + update, middle)
     return EncoderLayerWalk(
         tokens=_tokens(translator, text, x.shape[1]),
@@ -137,8 +139,8 @@ def encoder_layer(translator: Translator, text: str, layer: int) -> EncoderLayer
         middle=_numpy(middle[0]),
         ff_in=_numpy(ff_in[0]),
         hidden=_numpy(module.feed_forward.activation(module.feed_forward.up(ff_in))[0]),
-        ff_out=_numpy(module.feed_forward(ff_in)[0]),
-        convolved=_numpy(as_convolution(module.feed_forward, ff_in)[0]),
+        ff_out=to_numpy(exact(ff_in.double())[0]),
+        convolved=to_numpy(as_convolution(exact, ff_in.double())[0]),
         after=_numpy(found.states[0, layer + 1]),
     )
 
@@ -151,7 +153,7 @@ def cross_attention(translator: Translator, trace: Trace, layer: int) -> Attende
         InputError: there is no such layer.
     """
     model, ids = translator.bundle.model, translator.source_ids(trace.source)
-    _check_layer(layer, model.config.decoder_layers)
+    layer_of(model.config.decoder_layers, layer)
     memory, keep = encode(model, ids).memory, source_keep(model, ids)
     reads = torch.tensor([[token.id for token in trace.reads]], device=memory.device)
     x = model.decode(reads, memory, keep).states[:, layer]
@@ -207,7 +209,7 @@ def dot_product_variances(widths: tuple[int, ...], *, samples: int = 2000, seed:
 
 
 def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
-    """Probabilities over the last axis, of logits divided by `temperature`."""
+    """Probabilities of logits [..., V] divided by `temperature`: [..., V]."""
     scores = np.asarray(logits, dtype=np.float64) / temperature
     exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
@@ -236,11 +238,6 @@ def _tokens(translator: Translator, text: str, length: int) -> tuple[Token, ...]
     src = translator.bundle.src
     own = (*src.encode(text).tokens, src.token(src.eos_id))
     return (*own, *(src.token(src.pad_id),) * (length - len(own)))
-
-
-def _check_layer(layer: int, count: int) -> None:
-    if not 0 <= layer < count:
-        raise InputError(f"layer is {layer}; it must be from 0 to {count - 1}")
 
 
 def _numpy(x: Tensor) -> np.ndarray:

@@ -109,7 +109,11 @@ class Weights:
         return {**part, "bias": self.take(f"{name}.{bias}", width)} if bias else part
 
     def finish(self, ignored: str = "(?!)") -> None:
-        """Refuse the file if it holds a tensor that was neither taken nor matches `ignored` whole."""
+        """Refuse the file if it holds a tensor that was neither taken nor matches `ignored` whole.
+
+        Raises:
+            CheckpointError: it does, and the message names the tensor.
+        """
         for name in self._tensors:
             if name not in self._taken and not re.fullmatch(ignored, name):
                 raise CheckpointError(f"{self.path} holds {name}, which this layout does not know")
@@ -138,6 +142,9 @@ def assemble(config: ModelConfig, parts: Mapping[str, Mapping[str, Tensor]]) -> 
     """The model of `config` with the weights of `parts`: {module: {"weight": tensor, "bias": tensor}}.
 
     A module named "" holds parameters of the model itself.
+
+    Raises:
+        ValueError: the names are not those of the model.
     """
     tensors = {f"{module}.{name}".lstrip("."): value for module, part in parts.items() for name, value in part.items()}
     model = Transformer(config)

@@ -79,7 +79,11 @@ def verify(folder: Path, root: Path) -> dict[str, str]:
 
 
 def inside(folder: Path, name: str, root: Path) -> Path:
-    """The path of a regular file of `folder`, refused if it is missing or leads out of `root`."""
+    """The path of a regular file of `folder`.
+
+    Raises:
+        CheckpointError: it is missing, or leads out of `root`.
+    """
     path = folder / name
     if not path.is_file():
         raise CheckpointError(f"{path} is missing; a checkpoint has {', '.join((*REQUIRED, MANIFEST))}")

@@ -31,7 +31,7 @@ _TICKS = (0.0, 0.1, 0.25, 0.5, 1.0)
 
 
 def coloured(weights: np.ndarray, colour: Colour) -> np.ndarray:
-    """Each weight's place on the colour scale: itself, its square root, or its share of its row's largest.
+    """The places of weights [..., Q, K] on the colour scale: as they are, square roots, or shares of the row's largest.
 
     Raises:
         InputError: there is no such colour mode.
@@ -55,6 +55,7 @@ def attention_heatmap(
     possible: np.ndarray | None = None,
     colour: Colour = "linear",
     scale: str = "paper",
+    unit: str = "attention weight",
     theme: Theme = "light",
 ) -> go.Figure:
     """One head in full: each row is one query token and how it spreads over the keys.
@@ -65,6 +66,7 @@ def attention_heatmap(
         possible: bool [Q, K]; False cells (the future) are left empty instead of showing 0.
         colour: "linear", "sqrt" (the legend is spaced accordingly), or "row" (share of the row's largest).
         scale: "paper", "Viridis" or "Cividis".
+        unit: what a cell counts, as the legend of linear colours says it.
     Raises:
         InputError: map and tokens do not fit, or an unknown colour, scale or theme.
     """
@@ -85,7 +87,7 @@ def attention_heatmap(
         hoverongaps=False,
         xgap=1,
         ygap=1,
-        colorbar=_legend(colour),
+        colorbar=_legend(colour, unit),
     )
     fig.update_xaxes(token_axis(keys, title=KEY_TITLE), side="top", tickangle=-45)
     fig.update_yaxes(token_axis(queries, title=QUERY_TITLE, down=True))
@@ -186,13 +188,13 @@ def _rows(queries: Sequence[str], weights: np.ndarray) -> list[tuple[str, np.nda
     return list(zip(labels(queries, None), weights, strict=True))
 
 
-def _legend(colour: Colour) -> dict[str, object]:
+def _legend(colour: Colour, unit: str = "attention weight") -> dict[str, object]:
     if colour == "row":
         return colour_bar("share of the row's largest weight")
     if colour == "sqrt":
         spots = [tick**0.5 for tick in _TICKS]
         return colour_bar("weight (square-root colour)", tickvals=spots, ticktext=[f"{t:g}" for t in _TICKS])
-    return colour_bar("attention weight")
+    return colour_bar(unit)
 
 
 def _second_labels(fig: go.Figure, predicts: Sequence[str]) -> None:

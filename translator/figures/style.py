@@ -23,7 +23,10 @@ SANS = (
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of one theme: paper, lines, ink, the accent that says "you are here", and the weight scale."""
+    """The colours of one theme: paper, lines, ink, the accent that says "you are here", and the weight scale.
+
+    `shade` is the darkest ground that `ink` is still read on.
+    """
 
     page: str
     band: str
@@ -35,6 +38,7 @@ class Palette:
     here: str
     bar: str
     track: str
+    shade: str
     scale: tuple[tuple[float, str], ...]
     series: tuple[str, ...]
 
@@ -50,6 +54,7 @@ LIGHT = Palette(
     here="#c2410c",
     bar="#6f747d",
     track="#efefea",
+    shade="#b4b7bd",
     scale=(
         (0.0, "#f8f8f4"),
         (0.1, "#e4eed4"),
@@ -74,6 +79,7 @@ DARK = Palette(
     here="#ff9259",
     bar="#9a9fa8",
     track="#212328",
+    shade="#50545c",
     scale=(
         (0.0, "#1c1e23"),
         (0.1, "#2b2945"),
@@ -131,6 +137,16 @@ def signed_scale(theme: Theme) -> Scale:
     return [(i / (len(colours) - 1), colour) for i, colour in enumerate(colours)]
 
 
+def ink_on(colour: tuple[float, float, float]) -> str:
+    """Black or white, whichever is read more easily on `colour` (red, green, blue from 0 to 1): contrast 4.5 at least.
+
+    Source: WCAG 2.2, relative luminance and contrast ratio.
+    """
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000000" if luminance > 0.179 else "#ffffff"
+
+
 def figure(theme: Theme) -> go.Figure:
     """An empty figure of the theme: no grid, margins that fit the labels."""
     colours = palette(theme)
@@ -180,6 +196,6 @@ def index_axis(letter: str, count: int, *, title: str, down: bool = False) -> di
 
 
 def colour_bar(title: str, **more: object) -> dict[str, object]:
-    """A thin colour legend below the plot, at its right end."""
-    place = dict(orientation="h", x=1, xanchor="right", y=-0.04, yanchor="top", len=0.6, thickness=8)
-    return dict(title=dict(text=title, side="bottom", font=dict(size=12)), outlinewidth=0, **place, **more)
+    """A thin colour legend below the plot, at its right end; its title on top, since below it meets the ticks."""
+    place = dict(orientation="h", x=1, xanchor="right", y=-0.04, yanchor="top", len=0.6, thickness=8, tickangle=0)
+    return dict(title=dict(text=title, side="top", font=dict(size=12)), outlinewidth=0, **place, **more)

@@ -130,7 +130,7 @@ def head_shares(parts: np.ndarray, tokens: Sequence[str], *, theme: Theme = "lig
 
 
 def value_counts(series: Mapping[str, np.ndarray], title: str, *, bins: int = 40, theme: Theme = "light") -> go.Figure:
-    """How often values occur: one outlined histogram a series, on common bins, as a share of that series."""
+    """How often values [...] occur: one outlined histogram a series, on common bins, as a share of that series."""
     every = np.concatenate([np.ravel(values) for values in series.values()])
     edges = np.histogram_bin_edges(every[np.isfinite(every)], bins=bins)
     fig = figure(theme)

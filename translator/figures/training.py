@@ -101,7 +101,7 @@ def smoothing_loss_curve(
 
 
 def noam_rate(steps: np.ndarray, d_model: int, warmup: int, factor: float = 1.0) -> np.ndarray:
-    """The learning rate at each optimiser step (from 1): it rises for `warmup` steps, then falls with the square root.
+    """The learning rate at steps [N] (from 1), [N]: it rises for `warmup` steps, then falls with the square root.
 
     Source: Vaswani et al. 2017, section 5.3.
     """

@@ -25,7 +25,11 @@ class LayerCache:
     cross_value: Tensor
 
     def append(self, key: Tensor, value: Tensor, length: int) -> tuple[Tensor, Tensor]:
-        """Write key and value [B, H, 1, d_head] at index `length`; returns all up to and with it."""
+        """Write key and value [B, H, 1, d_head] at index `length`; returns all up to and with it.
+
+        Raises:
+            ValueError: the cache is full.
+        """
         if length >= self.key.shape[2]:
             raise ValueError(f"the cache holds {self.key.shape[2]} steps and is full")
         self.key[:, :, length : length + 1] = key

@@ -42,6 +42,7 @@ class UnbiasedLayerNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
+        """x [..., D] brought to mean 0 and variance 1 over D, then scaled and shifted by what was learnt."""
         scaled = (
             (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=True) + self.eps).sqrt() * self.weight
         )
@@ -66,6 +67,7 @@ class FeedForward(nn.Module):
         self.activation = ACTIVATIONS[config.activation]
 
     def forward(self, x: Tensor) -> Tensor:
+        """x [..., D], every position by itself: [..., D]."""
         return self.down(self.activation(self.up(x)))
 
 
@@ -79,11 +81,11 @@ class Residual(nn.Module):
         self.dropout = config.dropout
 
     def enter(self, x: Tensor) -> Tensor:
-        """What the sublayer reads."""
+        """What the sublayer reads of the stream x [B, T, D]: the same shape."""
         return self.norm(x) if self.pre else x
 
     def leave(self, x: Tensor, update: Tensor) -> Tensor:
-        """The stream after the sublayer's `update`."""
+        """The stream x [B, T, D] after the sublayer's `update`, of the same shape."""
         x = x + F.dropout(update, self.dropout, self.training)
         return x if self.pre else self.norm(x)
 
@@ -116,12 +118,12 @@ class EncoderLayer(nn.Module):
         return self.finish(self.attention_residual.leave(x, update)), weights
 
     def fast(self, x: Tensor, keep: Tensor | None) -> Tensor:
-        """The next x alone, by the fused kernel."""
+        """The next x [B, S, D] alone, by the fused kernel; keep broadcasts to [B, H, S, S]."""
         update = self.attention.fused(*self.attention.project(self.attention_residual.enter(x)), keep)
         return self.finish(self.attention_residual.leave(x, update))
 
     def finish(self, x: Tensor) -> Tensor:
-        """The feed-forward half."""
+        """The feed-forward half over x [B, S, D]: the same shape."""
         return self.feed_forward_residual.leave(x, self.feed_forward(self.feed_forward_residual.enter(x)))
 
 
@@ -154,7 +156,7 @@ class DecoderLayer(nn.Module):
         return self.finish(self.cross_residual.leave(x, update)), own, cross
 
     def fast(self, x: Tensor, memory: Tensor, keep: Tensor | None) -> Tensor:
-        """The next x alone, by the fused kernel."""
+        """The next x [B, T, D] alone, by the fused kernel; memory [B, S, D], keep broadcasts to [B, H, T, S]."""
         read = self.attention_residual.enter(x)
         x = self.attention_residual.leave(x, self.attention.fused(*self.attention.project(read), None, causal=True))
         query = self.cross.query(self.cross_residual.enter(x))
@@ -162,5 +164,5 @@ class DecoderLayer(nn.Module):
         return self.finish(x)
 
     def finish(self, x: Tensor) -> Tensor:
-        """The feed-forward half."""
+        """The feed-forward half over x [B, T, D]: the same shape."""
         return self.feed_forward_residual.leave(x, self.feed_forward(self.feed_forward_residual.enter(x)))

@@ -30,10 +30,10 @@ class Product(Protocol):
     """Of all its layouts together, for each weight."""
 
     def one(self, x: np.ndarray) -> np.ndarray:
-        """x [K]: [N]."""
+        """x [K] to [N]."""
 
     def many(self, x: Tensor) -> Tensor:
-        """x [..., K]: [..., N]."""
+        """x [..., K] to [..., N]."""
 
 
 class Linear(nn.Linear):
@@ -62,6 +62,7 @@ class Linear(nn.Linear):
         return _kind(self.weight.detach(), self.precision or "fp32").BYTES * self.weight.numel()
 
     def forward(self, x: Tensor) -> Tensor:
+        """x [..., K] to [..., N], as `torch.nn.Linear`."""
         return self.rows(x, 0, self.out_features)
 
     def rows(self, x: Tensor, first: int, last: int) -> Tensor:
@@ -118,9 +119,11 @@ class HalfProduct:
         self._product = _direct(torch.ops.quantized.linear_dynamic_fp16.default)
 
     def one(self, x: np.ndarray) -> np.ndarray:
+        """x [K] to [N]."""
         return self.many(torch.from_numpy(x)[None]).numpy()[0]
 
     def many(self, x: Tensor) -> Tensor:
+        """x [..., K] to [..., N]."""
         return self._product(x, self.packed)
 
 
@@ -139,21 +142,23 @@ class FloatProduct:
 
     @cached_property
     def blocks(self) -> Tensor:
-        """The matrix as oneDNN wants it for a batch of a few rows, which serves any other batch as well."""
+        """The matrix [N, K] as oneDNN wants it for a batch of a few rows, which serves any other batch as well."""
         return torch.ops.mkldnn._reorder_linear_weight(self.weight, 16)
 
     @cached_property
     def shift(self) -> np.ndarray | None:
-        """The bias."""
+        """The bias [N]."""
         return None if self.bias is None else self.bias.numpy()
 
     def one(self, x: np.ndarray) -> np.ndarray:
+        """x [K] to [N]."""
         out = np.dot(x, self.columns)
         if self.shift is not None:
             out += self.shift
         return out
 
     def many(self, x: Tensor) -> Tensor:
+        """x [..., K] to [..., N]."""
         if has_onednn():
             return torch.ops.mkldnn._linear_pointwise(x, self.blocks, self.bias, "none", [], "")
         return F.linear(x, self.weight, self.bias)
@@ -174,9 +179,11 @@ class Int8Product:
         self._product = _direct(torch.ops.quantized.linear_dynamic.default)
 
     def one(self, x: np.ndarray) -> np.ndarray:
+        """x [K] to [N]."""
         return self.many(torch.from_numpy(x)[None]).numpy()[0]
 
     def many(self, x: Tensor) -> Tensor:
+        """x [..., K] to [..., N]."""
         return self._product(x, self.packed, not has_vnni())
 
 

@@ -46,7 +46,11 @@ class Single:
         self.output = model.output.product(0, model.output.out_features).one
 
     def step(self, ids: Tensor) -> tuple[Tensor, list[Tensor], list[Tensor]]:
-        """Read ids [1]: logits [1, V], and each layer's weights [1, H, T] over the target and [1, H, S] the source."""
+        """Read ids [1]: logits [1, V], and each layer's weights [1, H, T] over the target and [1, H, S] the source.
+
+        Raises:
+            ValueError: the cache is full.
+        """
         time = self.cache.length
         if time >= self.layers[0].keys.shape[1]:
             raise ValueError(f"the cache holds {time} steps and is full")

@@ -22,7 +22,7 @@ from translator.trace import Token
 _QUOTES = ("``", "''")
 
 
-class LegacyTokenizer:
+class LegacyTokenizer(common.ManyTexts):
     """One id for every word, cut as `config.level` ("treebank" or "bare") says; ids 0-3 are special.
 
     `source` says that it reads sources: a bare source ends with padding, a bare target with its end token.
@@ -63,10 +63,6 @@ class LegacyTokenizer:
     def pretokens(self, text: str) -> list[str]:
         """The words of `text`."""
         return [unit for _, _, unit in self._units(normalise_text(text, self.config))]
-
-    def ids_batch(self, texts: Sequence[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]:
-        """The ids of every text, without EOS."""
-        return self.ids_of_pretokens([self.pretokens(text) for text in texts], dropout=dropout, seed=seed)
 
     def ids_of_pretokens(
         self, texts: Sequence[Sequence[str]], *, dropout: float = 0.0, seed: int = 0

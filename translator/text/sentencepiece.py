@@ -26,7 +26,7 @@ MARK = "▁"
 _LANGUAGE = re.compile(r">>.*?<<", re.DOTALL)
 
 
-class SentencePieceTokenizer:
+class SentencePieceTokenizer(common.ManyTexts):
     """One side of an OPUS-MT checkpoint; `</s>`, `<unk>` and `<pad>` lie where its vocabulary has them.
 
     Decoding starts from padding. A language token such as `>>cmn_Hans<<` at the head of a text is one token.
@@ -78,10 +78,6 @@ class SentencePieceTokenizer:
         """The ids of `text`, without EOS."""
         code, rest = _language_code(normalise_text(text, self.config))
         return [self._id(piece) for piece in ([code] if code else []) + self._split(rest)]
-
-    def ids_batch(self, texts: Sequence[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]:
-        """The ids of every text, without EOS."""
-        return self.ids_of_pretokens([[text] for text in texts], dropout=dropout, seed=seed)
 
     def pretokens(self, text: str) -> list[str]:
         """The whole text: sentencepiece splits it in one go."""

@@ -32,7 +32,7 @@ _CACHED_PRETOKENS = 200_000
 _LONG = 48  # a longer pre-token is neither cached nor given dropout: its time and space would be an attacker's choice
 
 
-class SubwordTokenizer:
+class SubwordTokenizer(common.ManyTexts):
     """BPE pieces of one side's text; ids 0-3 are special, 4-259 are the bytes, then come the pieces.
 
     A piece is plain text; a leading space in it is the space before the word. Special tokens and bytes
@@ -122,10 +122,6 @@ class SubwordTokenizer:
         """The ids of `text`, without EOS."""
         return self.ids_of_pretokens([self.pretokens(text)])[0]
 
-    def ids_batch(self, texts: Sequence[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]:
-        """The ids of every text, without EOS; see `ids_of_pretokens`."""
-        return self.ids_of_pretokens([self.pretokens(text) for text in texts], dropout=dropout, seed=seed)
-
     def ids_of_pretokens(
         self, texts: Sequence[Sequence[str]], *, dropout: float = 0.0, seed: int = 0
     ) -> list[list[int]]:
@@ -173,7 +169,11 @@ class SubwordTokenizer:
 
     @classmethod
     def restore(cls, path: Path, config: TextConfig, data: dict[str, Any]) -> SubwordTokenizer:
-        """The tokenizer that `data`, read from `path`, describes."""
+        """The tokenizer that `data`, read from `path`, describes.
+
+        Raises:
+            CheckpointError: it is no subword vocabulary, or its pieces and merges do not fit.
+        """
         if config.level != "subword":
             raise CheckpointError(f"{path}: level is {config.level!r}, want 'subword'")
         pieces, merges = data["pieces"], data["merges"]

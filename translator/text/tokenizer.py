@@ -35,35 +35,102 @@ class Encoding:
 
 
 class Tokenizer(Protocol):
-    """One side of a language pair: text to ids and back. `unk_id` is None where nothing is unknown."""
+    """One side of a language pair: text to ids and back; EOS is never among the ids."""
 
     @property
-    def config(self) -> TextConfig: ...
-    @property
-    def pad_id(self) -> int: ...
-    @property
-    def start_id(self) -> int: ...
-    @property
-    def eos_id(self) -> int: ...
-    @property
-    def unk_id(self) -> int | None: ...
+    def config(self) -> TextConfig:
+        """How it was made."""
+        ...
 
-    def __len__(self) -> int: ...
-    def encode(self, text: str) -> Encoding: ...
-    def ids(self, text: str) -> list[int]: ...
-    def pretokens(self, text: str) -> list[str]: ...
+    @property
+    def pad_id(self) -> int:
+        """What fills up a batch."""
+        ...
+
+    @property
+    def start_id(self) -> int:
+        """What a decoder reads first."""
+        ...
+
+    @property
+    def eos_id(self) -> int:
+        """What ends a sentence."""
+        ...
+
+    @property
+    def unk_id(self) -> int | None:
+        """What stands for an unknown piece; None where nothing is unknown."""
+        ...
+
+    def __len__(self) -> int:
+        """How many ids there are, special ones too."""
+        ...
+
+    def encode(self, text: str) -> Encoding:
+        """A typed text as tokens whose spans point into it."""
+        ...
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of `encode` alone, faster."""
+        ...
+
+    def pretokens(self, text: str) -> list[str]:
+        """The normalised text cut where no piece may cross; joined again by `ids_of_pretokens`."""
+        ...
+
     def ids_of_pretokens(
         self, texts: Sequence[Sequence[str]], *, dropout: float = 0.0, seed: int = 0
-    ) -> list[list[int]]: ...
-    def ids_batch(self, texts: Sequence[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]: ...
-    def decode(self, ids: Sequence[int]) -> str: ...
-    def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]: ...
-    def token(self, id: int) -> Token: ...
-    def save(self, folder: str | Path, name: str) -> Path: ...
+    ) -> list[list[int]]:
+        """The ids of texts cut by `pretokens`, with subword dropout (0 to 1) drawn from `seed`."""
+        ...
+
+    def ids_batch(self, texts: Sequence[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]:
+        """`ids_of_pretokens` of typed texts."""
+        ...
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of `ids`, special tokens skipped.
+
+        Raises:
+            InputError: an id is outside the vocabulary.
+        """
+        ...
+
+    def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]:
+        """One token for each id; spans point into `decode(ids)`.
+
+        Raises:
+            InputError: an id is outside the vocabulary.
+        """
+        ...
+
+    def token(self, id: int) -> Token:
+        """One piece by itself, without a place in a text.
+
+        Raises:
+            InputError: the id is outside the vocabulary.
+        """
+        ...
+
+    def save(self, folder: str | Path, name: str) -> Path:
+        """Write it into `folder` as `name`.json; the file's path."""
+        ...
+
+
+class ManyTexts:
+    """What every tokenizer does alike once it cuts a text into pre-tokens."""
+
+    def ids_batch(self: Tokenizer, texts: Sequence[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]:
+        """The ids of every text, without EOS; see `ids_of_pretokens`."""
+        return self.ids_of_pretokens([self.pretokens(text) for text in texts], dropout=dropout, seed=seed)
 
 
 def check_ids(ids: Sequence[int], size: int) -> None:
-    """Raise an InputError that names the first id outside a vocabulary of `size` pieces."""
+    """Refuse ids outside a vocabulary of `size` pieces.
+
+    Raises:
+        InputError: it names the first of them.
+    """
     for id in ids:
         if not 0 <= id < size:
             raise InputError(f"token id {id} is outside the vocabulary of {size} pieces")
@@ -115,7 +182,11 @@ def read(path: Path) -> tuple[TextConfig, dict[str, Any]]:
 
 
 def check_fixed(path: Path, pieces: Sequence[str], fixed: Sequence[str]) -> None:
-    """Raise a CheckpointError unless `pieces` begins with `fixed`."""
+    """Refuse `pieces` that do not begin with `fixed`.
+
+    Raises:
+        CheckpointError: it names the first that differs.
+    """
     for id, want in enumerate(fixed):
         found = pieces[id] if id < len(pieces) else None
         if found != want:

@@ -19,7 +19,7 @@ _NO_SPACE_BEFORE = frozenset(".,;:!?)]}%…")
 _NO_SPACE_AFTER = frozenset("([{¿¡")
 
 
-class VocabularyTokenizer:
+class VocabularyTokenizer(common.ManyTexts):
     """Words (`config.level` "word") or characters ("char") as tokens; ids 0-3 are special.
 
     An unknown word has the id of <unk>: a typed one keeps its surface, a produced one reads "<unk>"
@@ -84,10 +84,6 @@ class VocabularyTokenizer:
         """The ids of `text`, without EOS."""
         return self.ids_of_pretokens([self.pretokens(text)])[0]
 
-    def ids_batch(self, texts: Sequence[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]:
-        """The ids of every text, without EOS."""
-        return self.ids_of_pretokens([self.pretokens(text) for text in texts], dropout=dropout, seed=seed)
-
     def ids_of_pretokens(
         self, texts: Sequence[Sequence[str]], *, dropout: float = 0.0, seed: int = 0
     ) -> list[list[int]]:
@@ -129,7 +125,11 @@ class VocabularyTokenizer:
 
     @classmethod
     def restore(cls, path: Path, config: TextConfig, data: dict[str, Any]) -> VocabularyTokenizer:
-        """The tokenizer that `data`, read from `path`, describes."""
+        """The tokenizer that `data`, read from `path`, describes.
+
+        Raises:
+            CheckpointError: it is one of subwords, or holds a character that is none.
+        """
         if config.level == "subword":
             raise CheckpointError(f"{path}: level is 'subword', want 'word' or 'char'")
         for id, piece in enumerate(data["pieces"][len(SPECIALS) :], start=len(SPECIALS)):

@@ -53,7 +53,11 @@ def _flaw(columns: Sequence[str]) -> str:
 
 
 def find_split(folder: Path, split: str) -> Path:
-    """The file of one split (`train`, `dev`, `test` …) in a data folder, gzipped or not."""
+    """The file of one split (`train`, `dev`, `test` …) in a data folder, gzipped or not.
+
+    Raises:
+        InputError: there is no such file.
+    """
     for name in (f"{split}.tsv.gz", f"{split}.tsv"):
         if (folder / name).is_file():
             return folder / name
@@ -165,7 +169,11 @@ class Epochs:
         self.corpora, self.encode, self.config = corpora, encode, config
 
     def plan(self, epoch: int) -> tuple[list[np.ndarray], list[list[int]], list[list[int]]]:
-        """The batches of an epoch as index arrays, and the ids that they point into."""
+        """The batches of an epoch as index arrays [B], and the source and target ids that they point into.
+
+        Raises:
+            InputError: no pair is short enough.
+        """
         rng = np.random.default_rng([self.config.seed, epoch])
         src, tgt = self.encode(epoch)
         lengths = np.array([[len(a), len(b)] for a, b in zip(src, tgt, strict=True)]) + 1

@@ -31,7 +31,11 @@ class Progress:
 
 
 def write_whole(path: Path, value: Any) -> None:
-    """`torch.save` so that a kill or a full disk leaves either the old file or the new one, never half of one."""
+    """`torch.save` so that a kill or a full disk leaves either the old file or the new one, never half of one.
+
+    Raises:
+        CheckpointError: it could not be written.
+    """
     part = path.with_suffix(".part")
     try:
         with open(part, "wb") as file:
@@ -86,7 +90,11 @@ class LastWeights:
             old.unlink()
 
     def average(self) -> dict[str, Tensor]:
-        """The mean of all that is kept, in float32 (Vaswani et al. 2017, section 6.1)."""
+        """The mean of all that is kept, in float32 (Vaswani et al. 2017, section 6.1).
+
+        Raises:
+            CheckpointError: nothing is kept yet, or a file is damaged.
+        """
         while True:
             files = self.files()
             if not files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -11,16 +12,27 @@ Asked = Mapping[str, Any]
 C = TypeVar("C", bound=str)
 
 
-def number(asked: Asked, name: str, low: int = 1) -> int:
-    """The whole number called `name`, at least `low`; a browser sends 4.0 for 4."""
-    value = asked.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1 != 0 or value < low:
-        raise InputError(f"{name} is {value!r}; it must be a whole number from {low}")
-    return int(value)
+def number(asked: Asked, name: str, low: int = 1, high: int | None = None) -> int:
+    """The whole number called `name`, from `low` to `high` if there is one; a browser sends 4.0 for 4.
+
+    Raises:
+        InputError: it is no such number.
+    """
+    value: Any = asked.get(name)
+    top = math.inf if high is None else high
+    whole = isinstance(value, (int, float)) and not isinstance(value, bool) and value % 1 == 0
+    if whole and low <= value <= top:
+        return int(value)
+    most = "" if high is None else f" to {high}"
+    raise InputError(f"{name} is {value!r}; it must be a whole number from {low}{most}")
 
 
 def text(asked: Asked, name: str) -> str:
-    """The text called `name`, "" if there is none."""
+    """The text called `name`, "" if there is none.
+
+    Raises:
+        InputError: it is no text, or longer than 1,000 characters.
+    """
     value = asked.get(name, "")
     if not isinstance(value, str) or len(value) > 1000:
         raise InputError(f"{name} must be a text of at most 1,000 characters")
@@ -28,7 +40,11 @@ def text(asked: Asked, name: str) -> str:
 
 
 def real(asked: Asked, name: str) -> float:
-    """The number called `name`."""
+    """The number called `name`.
+
+    Raises:
+        InputError: it is no number.
+    """
     value = asked.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InputError(f"{name} is {value!r}; it must be a number")
@@ -36,7 +52,11 @@ def real(asked: Asked, name: str) -> float:
 
 
 def choice(asked: Asked, name: str, known: Sequence[C], default: C) -> C:
-    """One of `known`, or `default` where nothing was chosen."""
+    """One of `known`, or `default` where nothing was chosen.
+
+    Raises:
+        InputError: it is none of them.
+    """
     value = asked.get(name) or default
     for each in known:
         if value == each:

@@ -79,3 +79,8 @@ def aligning(model: Translator, trace: Trace) -> np.ndarray:
 def table(head: list[str], rows: list[list[str]]) -> Answer:
     """A table as the page takes it: every cell a plain text."""
     return {"head": head, "rows": [[plain(cell_, None) for cell_ in row] for row in rows]}
+
+
+def minus(value: float, form: str = ".2f") -> str:
+    """A number as it is shown, with a real minus sign."""
+    return format(value, form).replace("-", "−")

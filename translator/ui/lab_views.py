@@ -24,7 +24,6 @@ from translator.analysis import (
 from translator.analysis import heads as head_measures
 from translator.analysis import profile as profiles
 from translator.analysis import rollout as rollouts
-from translator.analysis.passes import layer_of
 from translator.errors import InputError
 from translator.figures import attention, decoding, lab
 from translator.figures import heads as head_figures
@@ -33,7 +32,7 @@ from translator.trace import Token, Trace
 from translator.ui.asked import Asked, choice, number, real, text
 from translator.ui.explorer import show
 from translator.ui.gate import Stop
-from translator.ui.lab import Answer, table
+from translator.ui.lab import Answer, minus, table
 from translator.ui.lab_align import align, best_aligner
 
 MEASURES = ("confidence", "relative_entropy", "previous", "same", "next", "special", "punctuation")
@@ -62,15 +61,15 @@ def _surfaces(tokens: tuple[Token, ...]) -> list[str]:
 def _both(trace: Trace, other: Trace) -> list[list[Any]]:
     """Two translations as lines."""
     return [
-        ["Before: {text} (log p {score})", {"text": trace.translation, "score": f"{trace.score:.2f}"}],
-        ["After: {text} (log p {score})", {"text": other.translation, "score": f"{other.score:.2f}"}],
+        ["Before: {text} (log p {score})", {"text": trace.translation, "score": minus(trace.score)}],
+        ["After: {text} (log p {score})", {"text": other.translation, "score": minus(other.score)}],
     ]
 
 
 def _force(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     found = forced.force(model, trace.source, text(asked, "target"), method="greedy", stop=stop)
     rows = [
-        [token.surface, f"{log_prob:.2f}", str(rank)]
+        [token.surface, minus(log_prob), str(rank)]
         for token, log_prob, rank in zip(found.trace.tgt, found.trace.log_probs, found.ranks, strict=True)
     ]
     verdicts = {
@@ -78,23 +77,30 @@ def _force(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         "search error": "Search error: the model finds yours more probable, but the search missed it.",
         "model error": "Model error, if yours is right: the model finds its own more probable.",
     }
-    scores = {"given": f"{found.score:.2f}", "chosen": f"{found.chosen_score:.2f}", "text": found.chosen.translation}
+    scores = {"given": minus(found.score), "chosen": minus(found.chosen_score), "text": found.chosen.translation}
+    kind, layer, head, chosen = _place(model, found.trace, asked)
     return {
+        **chosen,
         "lines": [["Yours: log p {given}. The model's own: {text} ({chosen}).", scores], [verdicts[found.verdict], {}]],
         "table": table(["token", "log p", "rank"], rows),
-        "figures": [show(decoding.token_confidence, found.trace)],
+        "figures": [
+            show(decoding.token_confidence, found.trace),
+            _heatmap(found.trace, kind, found.trace.weights(kind)[layer, head]),
+        ],
+        "captions": ["How sure the model is of each token of yours", "What the chosen head reads on the way"],
     }
 
 
 def _edit(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
-    step, wanted = number(asked, "step") - 1, text(asked, "choice").strip()
-    layer_of(len(trace.tgt), step, "step")
+    step, wanted = number(asked, "step", high=len(trace.tgt)) - 1, text(asked, "choice").strip()
     candidates = trace.steps[step].candidates
     known = {each.token.surface: each.token.id for each in reversed(candidates)}
     rows = [[each.token.surface, f"{np.exp(each.log_prob):.3f}"] for each in candidates]
     answer = {
         "table": table(["candidate", "probability"], rows),
         "figures": [show(decoding.candidates, trace.steps[step])],
+        "captions": ["Click a candidate to put it there"],
+        "picks": [each.token.surface for each in candidates],
     }
     if not wanted:
         other = candidates[0] if candidates[0].token.id != trace.tgt[step].id else candidates[1]
@@ -110,10 +116,10 @@ def _beams(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         raise InputError(f"beam is {width}; a tree of more than {MAX_BEAM} beams cannot be read")
     tree = beams.beam_tree(model, trace.source, beam=width, length_penalty=real(asked, "penalty"), stop=stop)
     pruned = sum(node.fate == "pruned" for node in tree.nodes)
-    said = {"text": tree.trace.translation, "score": f"{tree.trace.score:.2f}"}
-    greedy = {"text": tree.greedy.translation, "score": f"{tree.greedy.score:.2f}"}
+    said = {"text": tree.trace.translation, "score": minus(tree.trace.score)}
+    greedy = {"text": tree.greedy.translation, "score": minus(tree.greedy.score)}
     ends = sorted((n for n in tree.nodes if n.fate in ("won", "ended")), key=lambda node: -node.normalised)
-    rows = [[node.text, f"{node.score:.2f}", f"{node.normalised:.2f}", node.fate] for node in ends]
+    rows = [[node.text, minus(node.score), minus(node.normalised), node.fate] for node in ends]
     return {
         "lines": [
             ["Beam: {text} (log p {score})", said],
@@ -132,11 +138,11 @@ def _place(model: Translator, trace: Trace, asked: Asked) -> tuple[str, int, int
     first = best_aligner(model, trace)
     given = {"layer": first.layer + 1, "head": (first.head or 0) + 1} if kind == "cross" else {"layer": 1, "head": 1}
     given |= {name: asked[name] for name in ("layer", "head") if asked.get(name) is not None}
-    layer, head = layer_of(layers, number(given, "layer") - 1), layer_of(heads, number(given, "head") - 1, "head")
+    layer, head = number(given, "layer", high=layers) - 1, number(given, "head", high=heads) - 1
     return kind, layer, head, {"chosen": {"layer": layer + 1, "head": head + 1}}
 
 
-def _heatmap(trace: Trace, kind: str, weights: np.ndarray, colour: attention.Colour = "linear") -> str:
+def _heatmap(trace: Trace, kind: str, weights: np.ndarray, **look: Any) -> str:
     return show(
         attention.attention_heatmap,
         weights,
@@ -144,7 +150,7 @@ def _heatmap(trace: Trace, kind: str, weights: np.ndarray, colour: attention.Col
         _surfaces(trace.keys(kind)),
         predicts=None if kind == "encoder" else _surfaces(trace.tgt),
         possible=np.tri(len(trace.tgt), dtype=bool) if kind == "decoder" else None,
-        colour=colour,
+        **look,
     )
 
 
@@ -156,7 +162,7 @@ def _norms(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     order = np.argsort(-np.abs(found - raw), axis=None, kind="stable")[:DIFFERENCES]
     cells = [divmod(int(flat), len(keys)) for flat in order]
     rows = [
-        [queries[q], keys[k], f"{raw[q, k]:.2f}", f"{found[q, k]:.2f}", f"{found[q, k] - raw[q, k]:+.2f}"]
+        [queries[q], keys[k], f"{raw[q, k]:.2f}", f"{found[q, k]:.2f}", minus(found[q, k] - raw[q, k], "+.2f")]
         for q, k in cells
     ]
     moved = float(np.abs(found - raw).sum(axis=-1).mean() / 2)
@@ -169,7 +175,7 @@ def _norms(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         ],
         "figures": [
             _heatmap(trace, kind, raw),
-            _heatmap(trace, kind, found),
+            _heatmap(trace, kind, found, unit="share of the row"),
             show(attention.difference_heatmap, raw, found, queries, keys, limit=limit),
         ],
         "captions": ["Weights", "Norms, as shares of their row", "Norms minus weights"],
@@ -179,14 +185,20 @@ def _norms(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
 
 def _rollout(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     maps = (trace.encoder, trace.decoder, trace.cross)
-    found = (
-        flow.flow(*maps, stop=stop)
-        if choice(asked, "method", ("rollout", "flow"), "rollout") == "flow"
-        else rollouts.rollout(*maps)
-    )
+    if choice(asked, "method", ("rollout", "flow"), "rollout") == "rollout":
+        rolled = rollouts.rollout(*maps)
+        share = float(rolled.source_share[0])
+        words = (
+            "Every row gets the same shares by assumption: {source} from the source, {target} from the target so far."
+        )
+        return {
+            "lines": [[words, {"source": f"{share:.0%}", "target": f"{1 - share:.0%}"}]],
+            "figures": [_heatmap(trace, "cross", rolled.source_rows, colour="sqrt")],
+        }
+    found = flow.flow(*maps, stop=stop)
     rows = [[t.surface, f"{s:.0%}", f"{1 - s:.0%}"] for t, s in zip(trace.tgt, found.source_share, strict=True)]
     return {
-        "figures": [_heatmap(trace, "cross", found.source_rows, "sqrt")],
+        "figures": [_heatmap(trace, "cross", found.source_rows, colour="sqrt")],
         "table": table(["predicts", "from the source", "from the target so far"], rows),
     }
 
@@ -204,8 +216,8 @@ def _faithfulness(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> 
         said = (
             "{method}: {mean}, beyond chance" if found.believable(method) else "{method}: {mean}, no better than chance"
         )
-        lines.append([said, {"method": method, "mean": f"{found.mean(method):+.2f}"}])
-    lines.append(["Random orders stay below {chance} in 95 of 100 draws.", {"chance": f"{found.chance:+.2f}"}])
+        lines.append([said, {"method": method, "mean": minus(found.mean(method), "+.2f")}])
+    lines.append(["Random orders stay below {chance} in 95 of 100 draws.", {"chance": minus(found.chance, "+.2f")}])
     figure = show(lab.rank_correlations, found.correlation, found.chance, _surfaces(trace.tgt))
     return {"lines": lines, "figures": [figure]}
 
@@ -235,11 +247,19 @@ def _positions(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Ans
 
 def _cell(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     kind, layer, head, chosen = _place(model, trace, asked)
-    found = cell.cell(model, trace, kind, layer, head, number(asked, "query") - 1, number(asked, "key") - 1)
+    query_at, key_at = (
+        number(asked, name, high=count) - 1
+        for name, count in zip(("query", "key"), trace.weights(kind).shape[2:], strict=True)
+    )
+    found = cell.cell(model, trace, kind, layer, head, query_at, key_at)
     query, key = trace.queries(kind)[found.query].surface, trace.keys(kind)[found.key].surface
-    numbers = {"dot": f"{found.dot:.4f}", "scale": f"{found.scale:.4f}", "score": f"{found.scores[found.key]:.4f}"}
+    numbers = {
+        "dot": minus(found.dot, ".4f"),
+        "scale": f"{found.scale:.4f}",
+        "score": minus(found.scores[found.key], ".4f"),
+    }
     rows = [
-        [token.surface, f"{score:.3f}" if kept else "−∞", f"{weight:.4f}"]
+        [token.surface, minus(score, ".3f") if kept else "−∞", f"{weight:.4f}"]
         for token, score, kept, weight in zip(trace.keys(kind), found.scores, found.keep, found.weights, strict=True)
     ]
     length = f"{np.linalg.norm(found.carried):.4f}"

@@ -76,9 +76,11 @@ class Readers:
         return session in self._open
 
     def enter(self, session: str) -> None:
+        """A stream of this session begins."""
         self._open[session] += 1
 
     def leave(self, session: str) -> None:
+        """A stream of this session has ended."""
         self._open[session] -= 1
         if self._open[session] <= 0:
             del self._open[session]

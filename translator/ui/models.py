@@ -109,7 +109,11 @@ class Models:
         return work(model) if model is not None else self.gate.run(lambda stop: work(self.get(name)))
 
     def steps(self, name: str, text: str, settings: dict[str, Any], stop: Stop) -> Generator[Step, None, Trace]:
-        """`Translator.stream` of the model `name`; on a ZeroGPU Space on its GPU. The errors are those of both."""
+        """`Translator.stream` of the model `name`; on a ZeroGPU Space on its GPU. The errors are those of both.
+
+        Raises:
+            CancelledError: `stop` said so.
+        """
         model = self.get(name)
         if not zero.here():
             return (yield from model.stream(text, stop=stop, **settings))

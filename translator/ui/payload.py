@@ -26,7 +26,7 @@ _FULL = 65535
 
 
 def pack(weights: np.ndarray, encoding: Encoding) -> str:
-    """Probabilities as base64.
+    """Probabilities [...] as base64, flat in C order.
 
     "f32": little-endian floats, exact. "u16": round(w · 65535), the error is at most 7.7e-6. Either way all first
     bytes stand before all second ones and so on: high bytes are alike, and so they compress.
@@ -40,7 +40,7 @@ def pack(weights: np.ndarray, encoding: Encoding) -> str:
 
 
 def unpack(text: str, encoding: Encoding) -> np.ndarray:
-    """What `pack` wrote, as a flat float array."""
+    """What `pack` wrote, as a flat float array [N]."""
     data = base64.b64decode(text)
     if encoding == "f32":
         return np.frombuffer(data, dtype=np.uint8).reshape(4, -1).T.copy().view("<f4").ravel()
