@@ -40,8 +40,8 @@ def download(repository: str, revision: str, *, pickles: bool = True) -> Path:
         ) from error
     except (HfHubHTTPError, HFValidationError, OSError, ValueError) as error:
         raise CheckpointError(f"{repository} at revision {revision!r} cannot be fetched: {error}") from error
-    if _COMMIT.fullmatch(revision) and folder.name != revision:
-        raise CheckpointError(f"the hub gave commit {folder.name} of {repository}, but {revision} was asked for")
+    if _COMMIT.fullmatch(revision) and (folder.name != revision or not any(folder.glob("*"))):  # filed by what came
+        raise CheckpointError(f"the hub gave another commit of {repository} than {revision}, which was asked for")
     return folder
 
 
