@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
 import re
@@ -17,6 +18,7 @@ import pytest
 import yaml
 
 import translator
+from translator import __main__ as command_line
 from translator.training.run import read_config
 
 ROOT = Path(__file__).parents[1]
@@ -173,3 +175,42 @@ def test_every_public_name_is_documented() -> None:
 )
 def test_a_gap_in_the_docstrings_is_found(source: str, said: str | None) -> None:
     assert list(faults(source, shapes=True)) == ([] if said is None else [said])
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXT = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+
+
+def typed(page: str) -> list[list[str]]:
+    """What a page tells to type at `python -m`, from blocks and from the running text, as words."""
+    told = re.findall(r"python3? -m ((?:translator|benchmarks)\b[^\n`]*)", TEXT[page])
+    return [shlex.split(re.sub(r"\s[<>|;].*", "", each), comments=True) for each in told]
+
+
+@pytest.mark.parametrize("page", sorted(TEXT))
+def test_every_command_line_is_one(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The parser takes it as it stands; a command named without anything only has to exist."""
+    for program, *words in typed(page):
+        package, _, module = program.partition(".")
+        if package == "benchmarks":
+            assert (ROOT / package / f"{module or '__main__'}.py").is_file(), program
+            continue
+        with contextlib.suppress(SystemExit):
+            command_line._parser().parse_args(words if len(words) > 1 else [*words, "--help"])
+        assert not capsys.readouterr().err, words
+
+
+@pytest.mark.parametrize("page", sorted(TEXT))
+def test_every_target_of_make_exists(page: str) -> None:
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z][a-z-]*)", TEXT[page])) <= targets
+
+
+@pytest.mark.parametrize("page", sorted(TEXT))
+def test_every_block_of_python_parses(page: str) -> None:
+    for block in re.findall(r"^```python\n(.*?)^```$", TEXT[page], re.MULTILINE | re.DOTALL):
+        ast.parse(block)
+
+
+def test_the_pages_have_commands() -> None:
+    assert {"README.md", "checkpoints.md", "language-pair.md"} <= {page for page in TEXT if len(typed(page)) > 2}

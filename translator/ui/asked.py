@@ -1,15 +1,39 @@
-"""What a person chose in the lab, read out of the request's JSON; every refusal is an `InputError` in words."""
+"""What a person chose in the lab or the lesson, read out of the request's JSON; every refusal is said in words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from translator.errors import InputError
+from translator.errors import InputError, TranslatorError
 
 Asked = Mapping[str, Any]
 C = TypeVar("C", bound=str)
+
+
+def mapping(value: object) -> Asked:
+    """A request, or a part of it, as names with values.
+
+    Raises:
+        InputError: it is nothing of the kind.
+    """
+    if not isinstance(value, Mapping):
+        raise InputError("the request must be names with values")
+    return value
+
+
+def told(make: Callable[[Asked], dict]) -> Callable[[dict], dict]:
+    """`make` under its name, with an error as an answer in words: {"error": …}."""
+
+    def answer(request: dict) -> dict:
+        try:
+            return make(mapping(request))
+        except TranslatorError as error:
+            return {"error": str(error)}
+
+    answer.__name__ = make.__name__
+    return answer
 
 
 def number(asked: Asked, name: str, low: int = 1, high: int | None = None) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from translator.errors import InputError, TranslatorError
 from translator.trace import Trace
 from translator.ui import explorer, session
-from translator.ui.asked import text
+from translator.ui.asked import Asked, mapping, text, told
 from translator.ui.gate import Stop
 
 if TYPE_CHECKING:
@@ -30,29 +29,29 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     "id". What runs a model brings torch, which the page must not wait for.
     """
 
-    def lab_board(request: dict) -> dict:
+    def lab_board(request: Asked) -> dict:
         from translator.ui import lab
 
         kind = str(request.get("kind"))
         return _run(request, lambda model, trace, stop: lab.board(model, trace, kind, stop))
 
-    def lab_switch(request: dict) -> dict:
+    def lab_switch(request: Asked) -> dict:
         from translator.ui import lab
 
-        gates = _mapping(request.get("gates"))
+        gates = mapping(request.get("gates"))
         return _run(request, lambda model, trace, stop: lab.switched(model, trace, gates, stop))
 
-    def lab_ask(request: dict) -> dict:
+    def lab_ask(request: Asked) -> dict:
         from translator.ui import lab_views
 
-        asked, name = _mapping(request.get("options", {})), str(request.get("view"))
+        asked, name = mapping(request.get("options", {})), str(request.get("view"))
         return _run(request, lambda model, trace, stop: lab_views.view(model, name, trace, asked, stop))
 
-    def lab_stop(request: dict) -> dict:
+    def lab_stop(request: Asked) -> dict:
         models.gate.stop(text(request, "run"))
         return {}
 
-    def _run(request: dict, work: Callable[..., dict]) -> dict:
+    def _run(request: Asked, work: Callable[..., dict]) -> dict:
         typed, direction = session.checked_text(request.get("text")), request.get("direction", "")
 
         def worked(stop: Stop) -> dict:
@@ -62,7 +61,7 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
 
         return models.gate.run(worked, name=text(request, "run") or None)
 
-    return [_told(each) for each in (lab_board, lab_switch, lab_ask, lab_stop)]
+    return [told(each) for each in (lab_board, lab_switch, lab_ask, lab_stop)]
 
 
 def _greedy(models: session.Models, model: Translator, text: str, id_: object, stop: Stop) -> tuple[Trace, object]:
@@ -73,22 +72,3 @@ def _greedy(models: session.Models, model: Translator, text: str, id_: object, s
         return kept, id_
     trace = model.translate(text, method="greedy", stop=stop)
     return trace, models.store.put(key, trace)
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InputError("the request must be names with values")
-    return value
-
-
-def _told(make: Callable[[dict], dict]) -> Callable[[dict], dict]:
-    """`make`, with an error as an answer in words."""
-
-    def answer(request: dict) -> dict:
-        try:
-            return make(_mapping(request))  # type: ignore[arg-type]
-        except TranslatorError as error:
-            return {"error": str(error)}
-
-    answer.__name__ = make.__name__
-    return answer

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import gradio as gr
 
-from translator.errors import InputError, TranslatorError
 from translator.ui import explorer, session
+from translator.ui.asked import Asked, mapping, told
 from translator.ui.lesson import course as lesson
 from translator.ui.lesson.equations import markdown
 
@@ -29,37 +28,17 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     Each answers {"error": …} rather than fail. A station runs behind the page's gate, like a translation.
     """
 
-    def course(request: dict) -> dict:
-        return lesson.course(str(_mapping(request).get("language")))
+    def course(request: Asked) -> dict:
+        return lesson.course(str(request.get("language")))
 
-    def station(request: dict) -> dict:
+    def station(request: Asked) -> dict:
         from translator.ui.lesson import sentence  # brings torch, which the page must not wait for
 
-        asked = _mapping(request)
-        text, options = session.checked_text(asked.get("text")), _mapping(asked.get("options", {}))
-        direction = asked.get("direction", "")
-        name, view = asked.get("station"), str(asked.get("view", ""))
+        text, options = session.checked_text(request.get("text")), mapping(request.get("options", {}))
+        direction = request.get("direction", "")
+        name, view = request.get("station"), str(request.get("view", ""))
         return models.gate.run(
             lambda stop: sentence.station(models.get(direction), name, text, options=options, view=view, stop=stop)
         )
 
-    return [_told(course), _told(station)]
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InputError("the request must be names with values")
-    return value
-
-
-def _told(make: Callable[[dict], dict]) -> Callable[[dict], dict]:
-    """`make`, with an error as an answer in words."""
-
-    def answer(request: dict) -> dict:
-        try:
-            return make(request)
-        except TranslatorError as error:
-            return {"error": str(error)}
-
-    answer.__name__ = make.__name__
-    return answer
+    return [told(course), told(station)]
