@@ -38,7 +38,7 @@ const heatFigure = (picture, kind, view) => {
   const both = kind !== "encoder" && labels === "both", near = kind === "encoder" || labels === "reads" ? reads : own;
   const cells = shownCells(picture, scale);
   const font = { family: cssVar("--sans") || "sans-serif", size: clamp(size.cellHeight - 3, 10, 13), color: colour.ink };
-  const axis = { type: "linear", showgrid: false, zeroline: false, showline: false, ticks: "", fixedrange: false, automargin: false };
+  const axis = { type: "linear", showgrid: false, zeroline: false, showline: false, ticks: "", fixedrange: false, automargin: false, ticklabeloverflow: "allow" };
   const gap = size.cellWidth > 12 && size.cellHeight > 9 ? 1 : .5;
   const data = [{
     type: "heatmap", z: cells, x: columns.map((_, j) => j), y: rows.map((_, i) => i), zmin: 0, zmax: 1, xgap: gap, ygap: gap, showscale: false, hoverinfo: "none",
