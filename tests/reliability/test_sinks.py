@@ -153,6 +153,38 @@ def test_special_tokens_can_be_read(watch: Watch, live: Any, hostile: str) -> No
     assert {"<s>", "</s>", "<b>"} <= ticks
 
 
+TABS = {
+    "Lab": ("#lab-text", ".lab-run", ".lab-head", ".lab-views button"),
+    "Lesson": ("#lesson-text", ".lx .ask button", ".lx:not([aria-busy]) .station", ".lx .stations a"),
+    "Compare": ("#compare-a textarea", "#compare-run", ".cx .both:not([hidden]) svg", ".cx .controls button"),
+}
+"""Of each other tab: where one types, what runs it, what shows that it ran, and what leads to further pictures."""
+
+
+@pytest.mark.timeout(400)  # the lesson has twelve stations
+@pytest.mark.parametrize("tab", TABS)
+def test_nothing_that_was_typed_runs_in_another_tab(watch: Watch, live: Any, hostile: str, tab: str) -> None:
+    field, run, ran, more = TABS[tab]
+    page = watch.page
+    page.goto(live.url)
+    page.wait_for_function("window.__explorer && document.querySelector('#source-text textarea')?.value")
+    page.get_by_role("tab", name=tab).click()
+    page.fill(field, " ".join(PAYLOADS[:2]) if tab == "Lesson" else hostile)  # it splits its text, 128 tokens at most
+    if tab == "Compare":
+        page.fill("#compare-b textarea", hostile)
+    page.locator(run).click()
+    page.locator(ran).first.wait_for()
+    for button in range(page.locator(more).count()):
+        page.locator(more).nth(button).evaluate("button => button.click()")
+        page.wait_for_timeout(400)
+        page.locator(ran).first.wait_for()
+    if tab != "Lesson":
+        page.locator(more).first.evaluate("button => button.click()")
+        page.wait_for_function("text => document.body.textContent.includes(text)", arg=PAYLOADS[0])
+    page.wait_for_timeout(500)
+    watch.check()
+
+
 def test_the_offline_page_runs_nothing_of_it(watch: Watch, live: Any, hostile: str, tmp_path: Path) -> None:
     asked = {"text": hostile, "direction": "de-en", "settings": {}}
     answer = live.visitor().function("offline", asked).json()
