@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gradio import queueing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from translator.errors import CancelledError
 from translator.ui.gate import PATIENCE, TRUST
+from translator.ui.translate_tab import MODEL_QUEUE
 
 pytestmark = pytest.mark.slow
 CANARY = "Kanarienvogel4711"
@@ -142,6 +144,25 @@ def test_a_storm_of_joins_and_cancels_never_has_more_than_two_computing(live: An
     steps = slow.steps
     time.sleep(0.5)
     assert slow.steps == steps, "cancelled work went on"
+
+
+def test_what_is_cancelled_before_it_begins_frees_its_slot(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cancel that comes between an event's turn and its task's first step; there are two slots."""
+    started = queueing.run_coro_in_background
+
+    def cancelled(function: Any, *arguments: Any) -> Any:
+        task = started(function, *arguments)
+        task.cancel()
+        return task
+
+    monkeypatch.setattr(queueing, "run_coro_in_background", cancelled)
+    for _ in range(2):
+        assert live.visitor().join("Ich renne.").status_code == 200
+    slots = live.page._queue.event_queue_per_concurrency_id[MODEL_QUEUE]
+    assert until(lambda: not slots.queue, 5)
+    monkeypatch.undo()
+    assert until(lambda: slots.current_concurrency == 0, 5), "nobody would be answered any more"
+    assert live.visitor().ask("Ich renne.")["kind"] == "trace"
 
 
 @pytest.mark.parametrize("way", ["closed socket", "stop", "never read"])

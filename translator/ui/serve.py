@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -27,6 +29,8 @@ from translator.ui.page import build, launch_settings
 
 log = logging.getLogger(__name__)
 QUEUE = 32
+LOOK = 0.1
+"""Seconds after which it is looked whether an event has begun."""
 
 
 class Server:
@@ -42,6 +46,7 @@ class Server:
         _keep_no_statistics()
         self.page = build(models)
         self.page.queue(max_size=QUEUE, api_open=False)
+        _free_what_never_began(self.page._queue)
         self._models = models
         _keep_tracebacks_quiet()
         _trust_proxies()
@@ -126,6 +131,38 @@ def _guarded(known: Doors, readers: Readers) -> Any:
         yield
 
     return lifespan
+
+
+def _free_what_never_began(queue: queueing.Queue) -> None:
+    """Gradio frees an event's slot where the event ends; one that is cancelled before its task begins has no end.
+
+    A storm of Stop does that sooner or later, and once for each slot the page would answer nobody any more.
+    """
+    process = queue.process_events
+
+    def watched(events: list[Any], *rest: Any) -> Coroutine[Any, Any, None]:
+        begun = False
+
+        async def run() -> None:
+            nonlocal begun
+            begun = True
+            await process(events, *rest)
+
+        def look() -> None:
+            if inspect.getcoroutinestate(running) == inspect.CORO_CREATED:
+                loop.call_later(LOOK, look)
+            elif not begun:
+                for event in events:
+                    event.alive = False  # then it does nothing but free what it holds
+                task = loop.create_task(process(events, *rest))
+                queue._asyncio_tasks.add(task)
+                task.add_done_callback(queue._asyncio_tasks.discard)
+
+        running, loop = run(), asyncio.get_running_loop()
+        loop.call_later(LOOK, look)
+        return running
+
+    queue.process_events = watched  # type: ignore[assignment,method-assign]
 
 
 def _keep_no_statistics() -> None:
