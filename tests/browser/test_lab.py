@@ -193,7 +193,7 @@ def test_a_view_draws_what_was_asked(lab: Any, view: str) -> None:
 
 def test_a_target_of_ones_own_and_an_error_in_words(lab: Any) -> None:
     lab.locator('.lab-views [data-view="force"]').click()
-    lab.locator(".lab-options input").fill("<b>The house</b> is old.")
+    lab.locator(".lab-options [aria-label='Your translation']").fill("<b>The house</b> is old.")
     lab.locator(".lab-ask-view").click()
     lab.locator(".lab-table td").first.wait_for(timeout=30_000)
     assert lab.locator(".lab-table b").count() == 0

@@ -24,7 +24,7 @@ class Rollout:
 
     @property
     def source_share(self) -> np.ndarray:
-        """The share of each row that came from the source, [T]."""
+        """The share of each row that came from the source, [T]; `rollout` assumes the same for all rows."""
         return self.source.sum(axis=-1)
 
     @property

@@ -78,17 +78,18 @@ def _force(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         "model error": "Model error, if yours is right: the model finds its own more probable.",
     }
     scores = {"given": minus(found.score), "chosen": minus(found.chosen_score), "text": found.chosen.translation}
-    kind, layer, head, chosen = _place(model, found.trace, asked)
-    return {
-        **chosen,
+    answer: Answer = {
         "lines": [["Yours: log p {given}. The model's own: {text} ({chosen}).", scores], [verdicts[found.verdict], {}]],
         "table": table(["token", "log p", "rank"], rows),
-        "figures": [
-            show(decoding.token_confidence, found.trace),
-            _heatmap(found.trace, kind, found.trace.weights(kind)[layer, head]),
-        ],
-        "captions": ["How sure the model is of each token of yours", "What the chosen head reads on the way"],
+        "figures": [show(decoding.token_confidence, found.trace)],
+        "captions": ["How sure the model is of each token of yours"],
     }
+    if asked.get("kind", "none") != "none":
+        kind, layer, head, chosen = _place(model, found.trace, asked)
+        answer["figures"].append(_heatmap(found.trace, kind, found.trace.weights(kind)[layer, head]))
+        answer["captions"].append("What the chosen head reads on the way")
+        answer |= chosen
+    return answer
 
 
 def _edit(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
