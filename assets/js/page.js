@@ -76,8 +76,14 @@ const mountExplorer = (element, props, watch, server) => {
     setField(field("source-text"), example.text);
     if (settled) setDirection(example.direction);
   };
-  const examples = () => x.find(".examples").replaceChildren(...data.examples.filter(each => each.direction === direction()).map(each =>
-    el("button", { type: "button", class: "btn", title: each.text, text: t(each.name), on: { click: () => open(each.id) } })));
+  const others = x.find(".more-examples");  // all of them by their text: few have a name, and not every name finds room
+  const examples = () => {
+    const mine = data.examples.filter(each => each.direction === direction());
+    x.find(".examples").replaceChildren(...mine.filter(each => each.name).map(each => el("button", { type: "button", class: "btn", title: each.text, text: t(each.name), on: { click: () => open(each.id) } })));
+    others.replaceChildren(el("option", { value: "", text: t("More examples") }), ...mine.map(each => el("option", { value: each.id, text: each.text })));
+    others.hidden = others.options.length < 2;
+  };
+  others.addEventListener("change", () => { open(others.value); others.value = ""; });
   const first = which => data.examples.find(each => each.direction === which);
   document.addEventListener("change", event => {
     if (!settled || !event.target.closest("#direction")) return;

@@ -46,7 +46,9 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
     src, tgt = load_tokenizer(run / "src.json"), load_tokenizer(run / "tgt.json")
     model = Transformer(model_config(config, src, tgt)).to(device).eval()
     last = LastWeights(run, config.average)
-    candidates = {f"the mean of the last {len(last.files())} evaluations": last.average()}
+    count = len(last.files())
+    mean = f"the mean of the last {count} evaluations" if count > 1 else "the last evaluation"
+    candidates = {mean: last.average()}
     if (run / "best.pt").exists():
         candidates["the best evaluation"] = read_whole(run / "best.pt")
     evaluate = development(model.config, dev, src, tgt)
