@@ -126,7 +126,7 @@ def test_the_python_of_the_readme_runs() -> None:
     assert done.stdout.strip()  # the steps that it prints
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(300)
 def test_the_command_lines_of_the_readme_run(tmp_path: Path) -> None:
     """As they stand, in a shell, from a folder of their own; those that need corpora, a hub or a free port aside."""

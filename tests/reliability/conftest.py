@@ -40,8 +40,13 @@ class Visitor:
     def join(self, text: object, *settings: object, data: list[Any] | None = None) -> httpx.Response:
         data = [text, "de-en", *(settings or DEFAULTS)] if data is None else data
         body = {"data": data, "fn_index": self.event, "session_hash": self.session, "event_data": None}
-        content = json.dumps(body).encode()
-        return self.http.post("/gradio_api/queue/join", content=content, headers={"content-type": "application/json"})
+        return self.post("/gradio_api/queue/join", body)
+
+    def post(self, address: str, body: dict[str, Any]) -> httpx.Response:
+        """Send JSON as ASCII, in which half a surrogate pair can be sent as well."""
+        return self.http.post(
+            address, content=json.dumps(body).encode("ascii"), headers={"content-type": "application/json"}
+        )
 
     def read(self, until: Callable[[dict[str, Any]], bool] = lambda message: False) -> list[dict[str, Any]]:
         """The stream's messages up to its end, or up to the first that `until` likes."""
@@ -71,7 +76,7 @@ class Visitor:
         return {"data": data, "component_id": component, "fn_name": name, "session_hash": self.session}
 
     def function(self, name: str, data: object) -> httpx.Response:
-        return self.http.post("/gradio_api/component_server", json=self.call(name, data))
+        return self.post("/gradio_api/component_server", self.call(name, data))
 
 
 @pytest.fixture(scope="session")

@@ -295,6 +295,7 @@ def test_routes_that_are_not_ours_are_denied(live: Any, method: str, path: str) 
     assert answer.status_code in (403, 404, 405, 415, 422)
 
 
+@pytest.mark.soak
 def test_memory_reaches_a_plateau(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live.models.store, "limit", FULL)
     settle(live, 20)
