@@ -186,6 +186,37 @@ def test_the_mean_of_a_layer_is_the_mean_of_its_heads(open_page: Callable[..., P
     np.testing.assert_allclose(drawn, unpack(stored["rollout"], "u16").reshape(size, size), atol=1e-6)
 
 
+@pytest.mark.parametrize("how", ["mean", "max"])
+@pytest.mark.parametrize("which", ["layer", "all"])
+def test_an_aggregate_is_that_of_its_heads(
+    open_page: Callable[..., Page], example: Callable, which: str, how: str
+) -> None:
+    page, stored = open_page(), example(FIRST)
+    layer, _ = chosen(page)
+    page.click("[data-view=aggregate]")
+    page.select_option("#aggregate", f"{which}-{how}")
+    page.wait_for_function(f"window.__explorer.state.aggregate === '{which}-{how}' && !window.__explorer.frame")
+    drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
+    heads = cross(stored)[layer] if which == "layer" else cross(stored).reshape(-1, *cross(stored).shape[2:])
+    np.testing.assert_allclose(drawn, getattr(heads, how)(axis=0), atol=1e-6)
+
+
+def test_a_part_drawn_with_the_mouse_is_enlarged_and_given_back(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    ticks = "document.querySelectorAll('#attention-detail .xtick').length"
+    whole = page.evaluate(ticks)
+    box = page.locator("#attention-detail .nsewdrag").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 0.1 * box["height"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"], steps=5)
+    page.mouse.up()
+    page.wait_for_function(f"{ticks} < {whole}")
+    assert page.evaluate(ticks) >= 2
+    page.click("#attention-detail .reset-zoom")
+    page.wait_for_function(f"{ticks} === {whole}")
+
+
 def test_pointing_at_a_token_shows_only_its_arcs(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.click("[data-view=arcs]")
