@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -186,19 +187,16 @@ def test_the_mean_of_a_layer_is_the_mean_of_its_heads(open_page: Callable[..., P
     np.testing.assert_allclose(drawn, unpack(stored["rollout"], "u16").reshape(size, size), atol=1e-6)
 
 
-@pytest.mark.parametrize("how", ["mean", "max"])
-@pytest.mark.parametrize("which", ["layer", "all"])
-def test_an_aggregate_is_that_of_its_heads(
-    open_page: Callable[..., Page], example: Callable, which: str, how: str
-) -> None:
+def test_an_aggregate_is_that_of_its_heads(open_page: Callable[..., Page], example: Callable) -> None:
     page, stored = open_page(), example(FIRST)
     layer, _ = chosen(page)
     page.click("[data-view=aggregate]")
-    page.select_option("#aggregate", f"{which}-{how}")
-    page.wait_for_function(f"window.__explorer.state.aggregate === '{which}-{how}' && !window.__explorer.frame")
-    drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
-    heads = cross(stored)[layer] if which == "layer" else cross(stored).reshape(-1, *cross(stored).shape[2:])
-    np.testing.assert_allclose(drawn, getattr(heads, how)(axis=0), atol=1e-6)
+    heads = {"layer": cross(stored)[layer], "all": cross(stored).reshape(-1, *cross(stored).shape[2:])}
+    for which, how in itertools.product(heads, ("mean", "max")):
+        page.select_option("#aggregate", f"{which}-{how}")
+        page.wait_for_function(f"window.__explorer.state.aggregate === '{which}-{how}' && !window.__explorer.frame")
+        drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
+        np.testing.assert_allclose(drawn, getattr(heads[which], how)(axis=0), atol=1e-6)
 
 
 def test_a_part_drawn_with_the_mouse_is_enlarged_and_given_back(open_page: Callable[..., Page]) -> None:
