@@ -129,18 +129,26 @@ def _importance(engine: Translator, trace: Trace, args: argparse.Namespace) -> N
 def _switch(engine: Translator, trace: Trace, args: argparse.Namespace) -> None:
     from translator.analysis.interventions import silence, switch
 
-    found = switch(engine, trace, silence(engine.bundle.model, [_head(name) for name in args.off]))
+    found = switch(engine, trace, silence(engine.bundle.model, [_head(trace, name) for name in args.off]))
     print(f"{trace.translation}\t{trace.score:.3f}\n{found.after.translation}\t{found.after.score:.3f}")
     print(f"the first translation's log-probability changes by {found.change:+.3f} nats")
 
 
-def _head(name: str) -> tuple[str, int, int]:
+def _head(trace: Trace, name: str) -> tuple[str, int, int]:
     import re
 
     match = re.fullmatch(r"(encoder|decoder|cross):L(\d{1,3})H(\d{1,3})", name)
     if match is None:
         raise InputError(f"{name[:40]!r} names no head; write cross:L5H3")
-    return match[1], int(match[2]) - 1, int(match[3]) - 1
+    layers, heads = trace.weights(match[1]).shape[:2]
+    return match[1], _index("layer", int(match[2]), layers), _index("head", int(match[3]), heads)
+
+
+def _index(name: str, number: int, count: int) -> int:
+    """A number that a person counts from 1, from 0."""
+    if not 1 <= number <= count:
+        raise InputError(f"{name} is {number}; it must be from 1 to {count}")
+    return number - 1
 
 
 def _force(engine: Translator, trace: Trace, args: argparse.Namespace) -> None:
@@ -158,7 +166,7 @@ def _force(engine: Translator, trace: Trace, args: argparse.Namespace) -> None:
 def _edit(engine: Translator, trace: Trace, args: argparse.Namespace) -> None:
     from translator.analysis.edit import continue_from
 
-    found = continue_from(engine, trace, args.step - 1, args.choice)
+    found = continue_from(engine, trace, _index("step", args.step, len(trace.tgt)), args.choice)
     print(f"{trace.translation}\t{trace.score:.3f}\n{found.translation}\t{found.score:.3f}")
 
 
@@ -179,12 +187,10 @@ def _map(values: Any, rows: list[str], columns: list[str]) -> None:
 
 def _norms(engine: Translator, trace: Trace, args: argparse.Namespace) -> None:
     from translator.analysis.norms import norms
-    from translator.analysis.passes import layer_of
 
-    trace.weights(args.kind)
+    layers, heads = trace.weights(args.kind).shape[:2]
+    layer, head = _index("layer", args.layer, layers), _index("head", args.head, heads)
     maps = getattr(norms(engine, trace), args.kind)
-    layer = layer_of(len(maps), args.layer - 1)
-    head = layer_of(maps.shape[1], args.head - 1, "head")
     _map(maps[layer, head], [t.surface for t in trace.queries(args.kind)], [t.surface for t in trace.keys(args.kind)])
 
 
@@ -222,7 +228,9 @@ def _align(engine: Translator, trace: Trace, args: argparse.Namespace) -> None:
 
     texts = zip((trace.normalised, trace.translation), engine.languages, strict=True)
     src, tgt = (words_of(text, language) for text, language in texts)
-    links = align(engine, trace, Aligner(layer=args.layer - 1, head=args.head - 1), (len(src), len(tgt)))
+    layers, heads = trace.cross.shape[:2]
+    aligner = Aligner(layer=_index("layer", args.layer, layers), head=_index("head", args.head, heads))
+    links = align(engine, trace, aligner, (len(src), len(tgt)))
     print(" ".join(src), " ".join(tgt), pharaoh(links), sep="\n")
 
 
@@ -236,7 +244,9 @@ def _positions(engine: Translator, trace: Trace, args: argparse.Namespace) -> No
 def _cell(engine: Translator, trace: Trace, args: argparse.Namespace) -> None:
     from translator.analysis.cell import cell
 
-    found = cell(engine, trace, args.kind, args.layer - 1, args.head - 1, args.query - 1, args.key - 1)
+    names = ("layer", "head", "query", "key")
+    counts = zip(names, trace.weights(args.kind).shape, strict=True)
+    found = cell(engine, trace, args.kind, *(_index(name, getattr(args, name), count) for name, count in counts))
     for name in ("q", "k", "products", "v", "carried"):
         print(name, " ".join(f"{value:+.3f}" for value in getattr(found, name)))
     print(f"dot {found.dot:+.4f} × {found.scale:.4f} = {found.scores[found.key]:+.4f}; softmax {found.weight:.6f}")
