@@ -43,6 +43,12 @@ def tiny_checkpoint(checkpoint_maker: ModuleType, tmp_path_factory: pytest.TempP
     return checkpoint_maker.make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny")
 
 
+@pytest.fixture
+def tiny_by_name(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands find that checkpoint by its name."""
+    monkeypatch.setenv("TRANSLATOR_CHECKPOINTS", str(tiny_checkpoint.parent))
+
+
 @pytest.fixture(scope="session")
 def tiny_marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny random Marian checkpoint, 3 + 1 layers of 2 and 4 heads; for reading only."""

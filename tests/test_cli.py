@@ -17,16 +17,12 @@ from translator import Trace, Translator
 from translator.__main__ import main
 
 ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.usefixtures("tiny_by_name")
 
 
 @pytest.fixture(scope="module")
 def tiny(tiny_checkpoint: Path) -> Translator:
     return translator.load(tiny_checkpoint, device="cpu")
-
-
-@pytest.fixture(autouse=True)
-def _checkpoints(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRANSLATOR_CHECKPOINTS", str(tiny_checkpoint.parent))
 
 
 def run(*arguments: str, given: bytes = b"", code: int = 0) -> tuple[bytes, str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-import translator
 from translator import Trace, Translator
 from translator.__main__ import main
 from translator.analysis.flow import flow
@@ -15,19 +13,10 @@ from translator.analysis.interventions import head_importance, silence, switch
 from translator.analysis.lens import lens
 from translator.analysis.norms import norms
 
+pytestmark = pytest.mark.usefixtures("tiny_by_name")
 TEXT = "Ich renne."
 PLACE = ["--layer", "2", "--head", "1"]
 Said = Callable[[Translator, Trace], str]
-
-
-@pytest.fixture(scope="module")
-def tiny(tiny_checkpoint: Path) -> Translator:
-    return translator.load(tiny_checkpoint, device="cpu")
-
-
-@pytest.fixture(autouse=True)
-def _checkpoints(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRANSLATOR_CHECKPOINTS", str(tiny_checkpoint.parent))
 
 
 def _share(share: list[float]) -> str:

@@ -76,11 +76,11 @@ class Readers:
         return session in self._open
 
     def enter(self, session: str) -> None:
-        """A stream of this session begins."""
+        """Count one more open stream of `session`."""
         self._open[session] += 1
 
     def leave(self, session: str) -> None:
-        """A stream of this session has ended."""
+        """Count one open stream of `session` less."""
         self._open[session] -= 1
         if self._open[session] <= 0:
             del self._open[session]

@@ -12,8 +12,8 @@ from typing import Any
 
 import gradio as gr
 
-from translator.errors import TranslatorError
 from translator.ui import explorer, frontend, session
+from translator.ui.asked import Asked, told
 from translator.ui.gate import WORKERS
 from translator.ui.offline import offline_page
 
@@ -128,47 +128,35 @@ def _runner(models: session.Models) -> Callable[..., Iterator[tuple[Any, Any]]]:
 def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     """What the page asks for besides a translation; each answers {"error": …} rather than fail."""
 
-    def asked(make: Callable[[dict], dict]) -> Callable[[dict], dict]:
-        def answer(request: dict) -> dict:
-            try:
-                return (
-                    make(request) if isinstance(request, dict) else {"error": "the request must be names with values"}
-                )
-            except TranslatorError as error:
-                return {"error": str(error)}
-
-        answer.__name__ = make.__name__
-        return answer
-
-    def trace(request: dict) -> Any:
+    def trace(request: Asked) -> Any:
         asked = request.get("text"), request.get("direction", ""), request.get("settings", {})
         return session.trace_of(models, *asked, id_=request.get("id"))
 
-    def inspect(request: dict) -> dict:
+    def inspect(request: Asked) -> dict:
         text = session.checked_text(request.get("text"))
         return models.ask(
             request.get("direction", ""),
             lambda model: {**session.health(model, text), "split": session.split(model, text)},
         )
 
-    def exact(request: dict) -> dict:
+    def exact(request: Asked) -> dict:
         found, direction = trace(request), request["direction"]
         payload = models.ask(direction, lambda model: session.payload_of(model, found, "f32"))
         return {**payload, "direction": direction}
 
-    def npz(request: dict) -> dict:
+    def npz(request: Asked) -> dict:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "trace.npz"
             trace(request).save(path)
             return _file(path.read_bytes(), "application/octet-stream")
 
-    def offline(request: dict) -> dict:
+    def offline(request: Asked) -> dict:
         return _file(offline_page(exact(request)).encode(), "text/html")
 
-    def ready(request: dict) -> dict:
+    def ready(request: Asked) -> dict:
         return {"state": models.state(request.get("direction", ""))}
 
-    return [asked(each) for each in (inspect, exact, npz, offline, ready)]
+    return [told(each) for each in (inspect, exact, npz, offline, ready)]
 
 
 def _file(data: bytes, kind: str) -> dict[str, str]:
