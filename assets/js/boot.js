@@ -13,8 +13,8 @@ window.AttentionExplorer = {
   explorer: mountExplorer, chrome: mountChrome, plot: mountPlot, compare: mountCompare, copy: copyText, offline: mountOffline,
   // The page's own load may come before the component is there: wait for it, or the address would be forgotten.
   opened: async (...current) => {
-    for (let tries = 0; tries < 600 && !mountExplorer.opened; tries++) await new Promise(done => setTimeout(done, 50));
-    return mountExplorer.opened ? mountExplorer.opened(current) : current;
+    while (!mountExplorer.opened) await new Promise(done => setTimeout(done, 50));
+    return mountExplorer.opened(current);
   },
-  go: () => mountExplorer.go && mountExplorer.go(),
+  go: () => mountExplorer.go(),
 };

@@ -50,7 +50,7 @@ const mountLesson = (element, server) => {
       box.removeAttribute("aria-busy");
       if (answer.error) return refuse(answer.error);
       latest = answer;
-      show();
+      if (state.course) show();  // the course may be the later answer of the two: it shows what it finds
     }, wait);
   };
   const refuse = text => {
@@ -210,7 +210,7 @@ const mountLesson = (element, server) => {
     const now = box.clientWidth > 0;
     if (now === visible) return;
     visible = now;
-    if (now) { const other = sentence(); mark(); if (other || !latest) load(); }
+    if (now) pageSettled.then(() => { if (!visible) return; const other = sentence(); mark(); if (other || !latest) load(); });
     else if (stationInLink()) history.replaceState(null, "", location.pathname + location.search);
   }).observe(box);
   state.name = stationInLink() || "tokens";

@@ -8,8 +8,12 @@ const setField = (node, value) => {
   Object.getOwnPropertyDescriptor(Object.getPrototypeOf(node), "value").set.call(node, value);
   node.dispatchEvent(new Event("input", { bubbles: true }));
 };
-const direction = () => { const chosen = document.querySelector("#direction input:checked"); return chosen ? chosen.value : "en-zh"; };
+const direction = () => { const chosen = document.querySelector("#direction input:checked"); return chosen ? chosen.value : window.__explorerData?.directions[0]; };
 const setDirection = value => { const radio = document.querySelector(`#direction input[value="${value}"]`); if (radio && !radio.checked) radio.click(); };
+
+/** Resolves when the fields hold what the address or the first example says: before, they must not be read. */
+let settle;
+const pageSettled = new Promise(done => { settle = done; });
 
 /** Nobody answers at this page's own address, or a proxy says that nobody does. */
 const serverGone = async () => {
@@ -35,7 +39,7 @@ const mountExplorer = (element, props, watch, server) => {
     if (!props.value || props.value === last) return;
     last = props.value;
     const message = JSON.parse(props.value);
-    if (message.kind === "example") return x.wanted ? null : open((data.directions.includes(asked) && first(asked) || message).id);
+    if (message.kind === "example") return x.wanted ? null : open((data.directions.includes(asked) && first(asked) || message).id, true);
     if (message.kind === "empty") { busy(false); return x.empty(t(message.text)); }
     if (message.kind === "step") { if (!document.body.classList.contains("busy")) return; busy(true); x.notice(""); return x.stream(message); }
     busy(false);
@@ -52,7 +56,7 @@ const mountExplorer = (element, props, watch, server) => {
 
   /* ---- examples: stored translations, no model needed ---- */
   let opening = 0, meant = "", settled = false;  // two may be on their way at once: the later one is meant
-  const open = async id => {
+  const open = async (id, byItself = false) => {
     const example = data.examples.find(each => each.id === id), number = ++opening;
     if (!example) return;
     meant = id;
@@ -63,7 +67,7 @@ const mountExplorer = (element, props, watch, server) => {
       const payload = await answer.json();
       if (number !== opening) return;
       busy(false);
-      x.notice("");
+      if (!byItself) x.notice("");  // it may say that the address asked for what is not here
       x.show(payload);
       announce(payload);
     } catch {
@@ -152,26 +156,37 @@ const mountExplorer = (element, props, watch, server) => {
   });
 
   /* ---- links ---- */
+  let pending = false;
   const opened = current => {
     const wish = readPermalink(location.hash);
     settled = true;
-    setTimeout(() => { examples(); loading(); }, 50);  // once the fields hold what is returned here
     if (!wish) {
       const which = data.directions.includes(asked) ? asked : current[1];
       if (asked && !data.directions.includes(asked)) x.notice(t("There is no direction {name}; this page translates {known}.", { name: asked.slice(0, 20), known: data.directions.join(", ") }), true);
       const example = first(which);
-      if (example && which !== current[1] && meant !== example.id) setTimeout(() => open(example.id), 0);
+      if (example && which !== current[1] && meant !== example.id) setTimeout(() => open(example.id, true), 0);
       return [example ? example.text : current[0], which, ...current.slice(2)];
     }
     x.wanted = wish;
     const stored = data.examples.find(each => each.text === wish.text && each.direction === wish.direction);
-    if (stored && !Object.keys(wish.settings).length) setTimeout(() => open(stored.id), 0);
-    else mountExplorer.pending = true;
+    if (stored && !Object.keys(wish.settings).length) setTimeout(() => open(stored.id, true), 0);
+    else pending = true;
     const names = data.settings, settings = current.slice(2).map((value, i) => (names[i] in wish.settings ? wish.settings[names[i]] : value));
     return [wish.text, data.directions.includes(wish.direction) ? wish.direction : current[1], ...settings];
   };
-  mountExplorer.opened = opened;
-  mountExplorer.go = () => { if (mountExplorer.pending) { mountExplorer.pending = false; setTimeout(() => document.querySelector("#translate").click(), 0); } };
+  mountExplorer.opened = current => {
+    const fields = opened(current);
+    mountExplorer.go = async () => {
+      for (let tries = 0; tries < 100 && direction() !== fields[1]; tries++) await new Promise(done => setTimeout(done, 20));  // Gradio fills them when it has time
+      settle();
+      examples();
+      loading();
+      if (!pending) return;
+      pending = false;
+      document.querySelector("#translate").click();
+    };
+    return fields;
+  };
 
   addEventListener("explorer-language", () => { examples(); settingsLabel(); });
   examples();

@@ -350,7 +350,7 @@ def test_a_beam_search_shows_its_hypotheses_at_every_step(open_page: Callable[..
     page.locator("#method label", has_text="beam").click()
     page.fill("#source-text textarea", "We are here.")
     page.click("#translate")
-    page.wait_for_function("(trace => trace.steps[0].b && !trace.live)(window.__explorer.trace)")
+    page.wait_for_function("(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)")
     page.wait_for_function("document.querySelectorAll('.beam-list li').length > 1")
     steps = page.evaluate("window.__explorer.trace.steps.map(step => step.b)")
     for step in (0, len(steps) - 1):

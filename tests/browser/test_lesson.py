@@ -37,8 +37,9 @@ def visit(address: str, browser: Any) -> Iterator[Any]:
     """Open the page at a fragment in a language and a width; nothing may be asked of another host, or go wrong."""
     contexts, wrong = [], []
 
-    def opened(fragment: str, *, language: str = "en", width: int = 1440) -> Any:
+    def opened(fragment: str, *, language: str = "en", width: int = 1440, script: str = "") -> Any:
         context = browser.new_context(viewport={"width": width, "height": 900})
+        context.add_init_script(script)
         context.add_init_script(f"localStorage.setItem('explorer-language', '{language}')")
         contexts.append(context)
         page = context.new_page()
@@ -70,6 +71,47 @@ def test_a_link_opens_its_station_with_its_sentence(visit: Any) -> None:
     assert "scores = query @ key.transpose" in page.text_content(".lx .code")
     labels = page.eval_on_selector_all(".lx .ytick text", "nodes => nodes.map(node => node.textContent)")
     assert labels[0] == "Ich" and labels[-1] == "</s>"
+
+
+def test_the_fields_are_filled_before_they_are_read(visit: Any) -> None:
+    """The page's own load is held back: until it is through, the direction and the sentence are not known."""
+    slow = """
+        let given;
+        Object.defineProperty(window, "AttentionExplorer", {
+            get: () => given,
+            set: own => {
+                const opened = own.opened;
+                own.opened = async (...fields) => {
+                    await new Promise(done => setTimeout(done, 1500));
+                    window.openedAt = performance.now();
+                    return opened(...fields);
+                };
+                given = own;
+            },
+        });
+        const ask = window.fetch;
+        window.fetch = (address, options) => {
+            if (String(options?.body).includes('"fn_name":"station"')) window.askedAt ??= performance.now();
+            return ask(address, options);
+        };
+    """
+    page = visit("#lesson=cross", script=slow)
+    drawn(page)
+    assert page.evaluate("window.openedAt < window.askedAt")
+
+
+def test_a_station_may_come_before_its_words(visit: Any) -> None:
+    late = """
+        const ask = window.fetch;
+        window.fetch = async (address, options) => {
+            if (String(options?.body).includes('"fn_name":"course"')) await new Promise(done => setTimeout(done, 3000));
+            return ask(address, options);
+        };
+    """
+    page = visit("#lesson=tokens", script=late)
+    drawn(page)
+    page.wait_for_selector(".lx .answers label")
+    assert page.text_content(".lx h1") == "Text to tokens"
 
 
 def test_a_question_is_answered_and_the_way_goes_on(visit: Any) -> None:
