@@ -117,7 +117,7 @@ const mountLesson = (element, server) => {
     redraw();
     find(".plot").setAttribute("aria-label", `${station().title}: ${say(view)} ${now.tensor}`);
     turn(controls);
-    const pairs = (table, make) => Object.entries(table).map(([name, value]) => el("div", {}, el("dt", { text: say(name) }), make(value)));
+    const pairs = (table, make) => Object.entries(table).map(([name, value]) => el("div", {}, el("dt", {}, ...worded(say(name))), make(value)));
     find(".numbers").replaceChildren(...pairs(numbers, value => el("dd", { text: say(value) })));
     const lang = languagesOf(state.direction)[1];
     find(".texts").replaceChildren(...pairs(texts, value => el("dd", { text: value || "∅", lang })));
@@ -128,7 +128,7 @@ const mountLesson = (element, server) => {
     const change = (name, value, wait = 0) => { state.options[state.name] = { ...state.options[state.name], [name]: value }; load(wait); };
     const make = control => {
       const { name, kind, value, choices, low, high, step } = control, id = "lesson-" + name, shown = el("output", { text: value });
-      const label = el("label", { class: "cap", for: id, text: say(name) });
+      const label = el("label", { class: "cap", for: id }, ...worded(say(name)));
       if (kind === "choice" && choices.length <= 4) return el("div", { "data-name": name }, el("span", { class: "cap", text: say(name) }), el("div", { class: "seg", role: "group", "aria-label": say(name) }, ...choices.map(([key, text]) =>
         el("button", { type: "button", "aria-pressed": String(key === value), text: say(text), on: { click: () => change(name, key) } }))));
       if (kind === "choice") return el("div", { "data-name": name }, label, el("select", { id, class: "pick", on: { change: event => change(name, choices[event.target.selectedIndex][0]) } }, ...choices.map(([key, text]) => el("option", { selected: key === value, text: say(text) }))));

@@ -5,6 +5,7 @@ const mountPlot = (element, props, watch) => {
   const draw = () => {
     if (!props.value || !window.Plotly || !box.clientWidth) return;
     const themes = JSON.parse(props.value), figure = themes[dark() ? "dark" : "light"];
+    speakFigures(themes, t);
     note.textContent = themes.error || "";
     plot.hidden = !!themes.error;
     if (themes.error) return;
@@ -14,6 +15,7 @@ const mountPlot = (element, props, watch) => {
   };
   watch("value", draw);
   addEventListener("explorer-theme", draw);
+  addEventListener("explorer-language", draw);
   whenPlotly(draw);
   new ResizeObserver(draw).observe(box);
 };
@@ -34,19 +36,28 @@ const whenPlotly = run => {
   loadPlotly();
 };
 
-/** The figure in the page's language, and as high as its tokens need. */
-const spokenFigure = (text, say) => {
-  const themes = JSON.parse(text);
+/** Names, legends and axes of a figure's themes in the page's language; "sine, pair 3" is a word and a number. */
+const speakFigures = (themes, say) => {
   for (const { data, layout } of Object.values(themes)) {
     if (!layout) continue;
     for (const each of data) {
-      if (each.name) each.name = say(each.name.replace(/, pair (\d+)$/, "")) + (/, pair (\d+)$/.exec(each.name)?.[1] ? " " + /, pair (\d+)$/.exec(each.name)[1] : "");
+      const [, word, number] = /^(.*?)(?:,? (?:pair )?(\d+))?$/.exec(each.name || "");
+      if (word) each.name = say(word) + (number ? ` ${number}` : "");
       if (each.colorbar?.title?.text) each.colorbar.title.text = say(each.colorbar.title.text);
     }
     for (const [name, axis] of Object.entries(layout)) if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.text = say(axis.title.text);
     const names = layout.yaxis?.ticktext, others = names?.indexOf("all others");
     if (others >= 0) names[others] = say("all others");
-    layout.height ||= names ? clamp(150 + 24 * names.length, 260, phone() ? 480 : 640) : 380;
+  }
+};
+
+/** The figure in those words, and as high as its tokens need. */
+const spokenFigure = (text, say) => {
+  const themes = JSON.parse(text);
+  speakFigures(themes, say);
+  for (const { layout } of Object.values(themes)) {
+    const names = layout?.yaxis?.ticktext;
+    if (layout) layout.height ||= names ? clamp(150 + 24 * names.length, 260, phone() ? 480 : 640) : 380;
   }
   return JSON.stringify(themes);
 };

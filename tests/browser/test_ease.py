@@ -155,3 +155,15 @@ def test_positions_follow_their_controls(open_page: Callable[..., Page]) -> None
     page.fill("#position-curves input, #position-curves textarea", "999")
     page.keyboard.press("Enter")
     page.wait_for_function("document.querySelector('#position-lines output').textContent.includes('999')")
+
+
+def test_figures_and_cards_speak_the_language_of_the_page(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Positions").click()
+    for language, axis, curve in (("zh", "维度", "维 5"), ("de", "Dimension", "Dim. 5"), ("en", "dimension", "dim 5")):
+        page.click(f"[data-language={language}]")
+        page.wait_for_selector(f"#position-lines .legendtext >> text='{curve}'")
+        assert page.text_content("#position-heatmap .xtitle, #position-heatmap .x2title") == axis
+    page.click("[data-language=de]")
+    page.get_by_role("tab", name="Über").click()
+    assert page.inner_text("#about .model-cards") == "Modellkarten"

@@ -181,3 +181,12 @@ def test_a_phone_in_other_languages_has_no_sideways_scroll(visit: Any, language:
         ".filter(node => node.getBoundingClientRect().height < 44).map(node => node.textContent)"
     )
     assert not small
+
+
+def test_equations_are_the_same_in_every_language(visit: Any) -> None:
+    page = visit("#lesson=scores", language="zh")
+    drawn(page)
+    page.click("#tabs button[role=tab]:first-child")  # what was redrawn is put in the page's language
+    page.wait_for_timeout(500)
+    said = page.text_content("#lesson-equations .katex-html >> nth=4")
+    assert "head" in said and "头" not in said

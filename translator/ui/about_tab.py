@@ -9,6 +9,7 @@ import gradio as gr
 from translator.errors import TranslatorError
 from translator.figures.label import label
 from translator.ui import frontend, session
+from translator.ui.translate_tab import direction_name
 
 
 def about_tab(models: session.Models) -> None:
@@ -17,8 +18,9 @@ def about_tab(models: session.Models) -> None:
         for language in ("en", *frontend.LANGUAGES):  # styles show the one that the page speaks
             text = (frontend.ASSETS / "about" / f"{language}.md").read_text(encoding="utf-8")
             gr.Markdown(text, elem_classes=f"only-{language}")
+        gr.Markdown("## Model cards", elem_classes="model-cards")
         for direction in models.names:
-            with gr.Accordion(f"Model card: {direction}", open=False) as folded:
+            with gr.Accordion(direction_name(direction), open=False) as folded:
                 card = gr.Markdown()
             folded.expand(
                 lambda direction=direction: model_card(models, direction),
