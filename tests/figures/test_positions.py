@@ -44,9 +44,9 @@ def test_curves_are_dimensions_5_to_9():
     figure = positional_curves()
     assert [line.name for line in figure.data] == [f"dim {d}" for d in (5, 6, 7, 8, 9)]
     for line, dimension in zip(figure.data, (5, 6, 7, 8, 9), strict=True):
-        np.testing.assert_allclose(line.y, [value(p, dimension, 20) for p in range(100)], atol=1e-12)
-    with pytest.raises(InputError, match="dimension is 20"):
-        positional_curves(dimensions=[20])
+        np.testing.assert_allclose(line.y, [value(p, dimension, 24) for p in range(100)], atol=1e-12)
+    with pytest.raises(InputError, match="dimension is 24"):
+        positional_curves(dimensions=[24])
 
 
 def test_pairs_are_sines_above_and_cosines_below():

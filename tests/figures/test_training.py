@@ -22,9 +22,12 @@ def test_smoothed_targets_make_torchs_label_smoothing():
 
 
 def test_the_picture_is_the_annotated_transformers_example():
-    z = target_distribution().data[0].z
+    heat, numbers = target_distribution().data
+    z = heat.z
     third = 0.1 / 3
     np.testing.assert_allclose(z, [[0, third, 0.9, third, third], [0, 0.9, third, third, third], [0] * 5])
+    told = dict(zip(zip(numbers.y, numbers.x, strict=True), numbers.text, strict=True))
+    assert {place: float(text) for place, text in told.items()} == pytest.approx(dict(np.ndenumerate(z)), abs=5e-4)
     assert target_distribution().layout.yaxis.ticktext == ("1: id 2", "2: id 1", "3: id 0")
 
 
@@ -60,16 +63,30 @@ def test_noam_curves_peak_after_warm_up_at_the_papers_rate():
 
 
 def test_a_runs_curves_are_its_records():
-    records = [{"step": 10, "loss": 3.0, "accuracy": 0.2}, {"step": 15, "dev_bleu": 4.5}, {"step": 20, "loss": 2.0}]
-    loss, accuracy, bleu = training_curves(records).data
-    assert (loss.x, loss.y) == ((10, 20), (3.0, 2.0))
-    assert (accuracy.x, accuracy.y) == ((10,), (0.2,))
-    assert (bleu.x, bleu.y) == ((15,), (4.5,))
-    layout = training_curves(records).layout
+    records = [
+        {"step": 10, "nll": 3.0, "loss": 3.5, "accuracy": 0.2},
+        {"step": 15, "dev_bleu": 4.5, "dev_nll": 3.2, "dev_accuracy": 0.1},
+        {"step": 20, "nll": 2.0},
+    ]
+    figure = training_curves(records)
+    drawn = [(line.name, line.yaxis, list(zip(line.x, line.y, strict=True))) for line in figure.data]
+    assert drawn == [
+        ("training", "y", [(10, 3.0), (20, 2.0)]),
+        ("held-out", "y", [(15, 3.2)]),
+        ("training", "y2", [(10, 0.2)]),
+        ("held-out", "y2", [(15, 0.1)]),
+        ("held-out", "y3", [(15, 4.5)]),
+    ]
+    assert [line.showlegend for line in figure.data] == [True, True, False, False, False]
+    assert len({(line.name, line.line.color) for line in figure.data}) == 2
+    layout = figure.layout
+    assert layout.yaxis.title.text == "cross-entropy (nats)" and layout.xaxis.anchor == "y3"
     assert layout.yaxis.domain[0] > layout.yaxis2.domain[1] > layout.yaxis3.domain[1]
-    assert len(training_curves(records[1:2]).data) == 1
-    with pytest.raises(InputError, match="none of loss"):
+    assert [line.yaxis for line in training_curves([{"step": 1, "dev_bleu": 2.0}]).data] == ["y"]
+    with pytest.raises(InputError, match="none of nll, dev_nll"):
         training_curves([{"step": 1}])
+    with pytest.raises(InputError, match="anything trained"):
+        training_curves([])
 
 
 @pytest.mark.parametrize(("ids", "vocab", "smoothing"), [([5], 5, 0.1), ([-1], 5, 0.1), ([0], 5, 1.5), ([], 0, 0.1)])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import inspect
 import json
+import math
 import operator
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import entropy
 
 from translator import Translator, load
 from translator.errors import InputError
@@ -64,7 +68,7 @@ def test_the_code_is_our_own_and_there(name: str) -> None:
     assert f"def {qualified.split('.')[-1]}(" in lines[found.line - 1]
     for line in found.code.splitlines():
         assert line.strip() in {each.strip() for each in lines}
-    assert '"""' not in found.code and 1 < len(found.code.splitlines()) <= 24
+    assert '"""' not in found.code and 1 < len(found.code.splitlines()) <= 15
 
 
 def test_only_the_docstring_is_left_out() -> None:
@@ -144,14 +148,21 @@ def test_the_mosaic_names_the_layer_that_it_shows(model: Translator) -> None:
 
 
 def cells(message: dict[str, Any]) -> np.ndarray:
-    """The numbers of a heat map, decoded as plotly writes them."""
-    import base64
+    """The numbers of a heat map."""
+    return decoded(light(message)["data"][0]["z"])
 
-    z = light(message)["data"][0]["z"]
-    if not isinstance(z, dict):
-        return np.array(z, dtype=float)
-    flat = np.frombuffer(base64.b64decode(z["bdata"]), dtype=np.dtype(z["dtype"]))
-    return flat.reshape([int(n) for n in z["shape"].split(",")])
+
+def decoded(numbers: Any) -> np.ndarray:
+    """An array, decoded as plotly writes it."""
+    if not isinstance(numbers, dict):
+        return np.array(numbers, dtype=float)
+    flat = np.frombuffer(base64.b64decode(numbers["bdata"]), dtype=np.dtype(numbers["dtype"])).astype(float)
+    return flat.reshape([int(n) for n in numbers["shape"].split(",")]) if "shape" in numbers else flat
+
+
+def lines(message: dict[str, Any]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Every line that a legend names: where it runs."""
+    return {each["name"]: (decoded(each["x"]), decoded(each["y"])) for each in light(message)["data"]}
 
 
 def test_without_the_scale_the_rows_are_sharper(model: Translator) -> None:
@@ -197,6 +208,97 @@ def test_options_from_elsewhere_are_moved_into_range(model: Translator, options:
 def test_an_option_that_is_no_number_is_refused(model: Translator, value: Any) -> None:
     with pytest.raises(InputError, match="layer must be a number"):
         shown(model, "projections", layer=value)
+
+
+"""What the source documents draw, at their sizes (docs/lesson.md), as the page gets it, against the formula."""
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "concatenated"])
+def test_positions_are_the_documents(model: Translator, layout: str) -> None:
+    def wave(position: int, column: int, width: int) -> float:
+        pair, cosine = divmod(column, 2) if layout == "interleaved" else (column % (width // 2), column // (width // 2))
+        return (math.cos if cosine else math.sin)(position * math.exp(-math.log(10000) * 2 * pair / width))
+
+    heat = cells(shown(model, "positions", layout=layout))
+    np.testing.assert_allclose(heat, [[wave(p, d, 32) for d in range(32)] for p in range(100)], atol=1e-6)
+    curves = lines(shown(model, "positions", layout=layout, view="dimensions 5 to 9"))
+    assert list(curves) == [f"dim {d}" for d in (5, 6, 7, 8, 9)]
+    for name, (x, y) in curves.items():
+        assert x.tolist() == list(range(100))
+        np.testing.assert_allclose(y, [wave(p, int(name[4:]), 24) for p in range(100)], atol=1e-6)
+
+
+def test_the_pairs_are_the_documents(model: Translator) -> None:
+    pairs = lines(shown(model, "positions", view="sine and cosine"))
+    assert len(pairs) == 6
+    for pair in range(3):
+        phase = np.arange(100) * 10000 ** (-2 * pair / 26)
+        np.testing.assert_allclose(pairs[f"sine, pair {pair}"][1], np.sin(phase), atol=1e-12)
+        np.testing.assert_allclose(pairs[f"cosine, pair {pair}"][1], np.cos(phase), atol=1e-12)
+
+
+def test_the_mask_of_twenty_positions(model: Translator) -> None:
+    keep = cells(shown(model, "masks", view="20 positions"))
+    assert keep.tolist() == [[1] * (row + 1) + [0] * (19 - row) for row in range(20)]
+
+
+@pytest.mark.parametrize("smoothing", [0.1, 0.4])
+def test_smoothing_is_the_documents(model: Translator, smoothing: float) -> None:
+    """Five ids of which 0 is padding, targets 2, 1, 0; and the loss where the other three share what is left."""
+    right, other = 1 - smoothing, smoothing / 3
+    targets = cells(shown(model, "training", smoothing=smoothing))
+    np.testing.assert_allclose(
+        targets, [[0, other, right, other, other], [0, right, other, other, other], [0, 0, 0, 0, 0]]
+    )
+    x, y = lines(shown(model, "training", smoothing=smoothing, view="loss and confidence"))[f"ε = {smoothing:g}"]
+    assert x.min() <= 1 / 4 and x.max() >= 99 / 102  # what is drawn for x / (x + 3), x from 1 to 99
+    want = [entropy([right, other, other, other], [p, *[(1 - p) / 3] * 3]) for p in x]
+    np.testing.assert_allclose(y, want, atol=1e-12)
+
+
+def test_the_warm_ups_are_the_documents_and_ones_own(model: Translator) -> None:
+    found = lines(shown(model, "training", view="learning rate", d_model=128, warmup=1000))
+    assert list(found) == ["512:4000", "512:8000", "256:4000", "128:1000"]
+    for name, (x, y) in found.items():
+        width, warmup = map(int, name.split(":"))
+        want = [
+            step / warmup / math.sqrt(width * warmup) if step < warmup else 1 / math.sqrt(width * step) for step in x
+        ]
+        np.testing.assert_allclose(y, want, rtol=1e-12)
+        assert (x[0], x[-1]) == (1, 20_000)
+
+
+def test_a_run_shows_what_it_learnt_from_and_what_was_held_out(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_checkpoint, tmp_path / "logged")
+    records = [{"step": 5, "nll": 4.0, "accuracy": 0.25}, {"step": 9, "dev_nll": 3.0, "dev_bleu": 7.5}]
+    (folder / "log.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    message = shown(load(folder, device="cpu"), "training", view="this model's run")
+    drawn = [(each["name"], each["yaxis"], each["x"], each["y"]) for each in light(message)["data"]]
+    assert drawn == [
+        ("training", "y", [5], [4.0]),
+        ("held-out", "y", [9], [3.0]),
+        ("training", "y2", [5], [0.25]),
+        ("held-out", "y3", [9], [7.5]),
+    ]
+    words = course.prose("de")["words"]
+    axes = {axis["title"]["text"] for key, axis in light(message)["layout"].items() if key.startswith("yaxis")}
+    assert axes | {name for name, *_ in drawn} <= set(words)
+
+
+def test_the_table_of_figures_names_what_there_is(model: Translator) -> None:
+    root = frontend.ASSETS.parent
+    page = (root / "docs" / "lesson.md").read_text(encoding="utf-8")
+    rows = [row.split("|")[1:-1] for row in page.splitlines() if row.startswith("| ") and "figure of the" not in row]
+    assert len(rows) > 15
+    for _, place, functions, tests in rows:
+        for module, function in re.findall(r"`(\w+)\.(\w+)`", functions):
+            assert callable(getattr(importlib.import_module(f"translator.figures.{module}"), function))
+        named = re.findall(r"`([\w/]+\.py)::(\w+)`", tests)
+        assert named
+        for path, test in named:
+            assert f"\ndef {test}(" in (root / path).read_text(encoding="utf-8"), test
+        for number, view in re.findall(r"Lesson (\d+), \*(.+?)\*", place):
+            assert view in {each["name"] for each in shown(model, STATIONS[int(number) - 1])["views"]}, view
 
 
 def test_a_run_without_a_log_says_so(model: Translator) -> None:

@@ -168,7 +168,9 @@ def _nodes(
             "symbol": ["square" if beam.ended else "circle" for beam in beams],
         },
         text=[label(surface(beam.ids[-1])) if beam.ids else "" for beam in beams],
-        textposition="top center",
+        textposition=["bottom center" if number % 2 else "top center" for number, _ in nodes],  # neighbours stand clear
+        textfont_size=12,
+        cliponaxis=False,
         customdata=[
             [" ".join(labels([surface(i) for i in beam.ids], None)), beam.score, beam.normalised] for beam in beams
         ],

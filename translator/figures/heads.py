@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import sample_colorscale
 
 from translator.errors import InputError
 from translator.figures.label import label
-from translator.figures.style import Theme, colour_bar, figure, index_axis, ink_on, palette, signed_scale, weight_scale
+from translator.figures.style import (
+    Theme,
+    cell_numbers,
+    colour_bar,
+    figure,
+    index_axis,
+    palette,
+    signed_scale,
+    weight_scale,
+)
 
 
 def head_statistic(
@@ -73,25 +81,7 @@ def _map(
         xgap=2,
         ygap=2,
     )
-    _write(fig, values, limits, scale, number)
+    cell_numbers(fig, values, limits, scale, number)
     fig.update_xaxes(index_axis("H", values.shape[1], title="head"), side="top")
     fig.update_yaxes(index_axis("L", values.shape[0], title="layer", down=True))
     return fig
-
-
-def _write(
-    fig: go.Figure, values: np.ndarray, limits: tuple[float, float], scale: list[tuple[float, str]] | str, number: str
-) -> None:
-    """The number of every cell, in the ink that its colour takes: a heat map's own text is grey on middle tones."""
-    places = np.clip((values - limits[0]) / (limits[1] - limits[0]), 0, 1).ravel()
-    known = scale if isinstance(scale, str) else [list(each) for each in scale]
-    layers, heads = np.indices(values.shape)
-    fig.add_scatter(
-        x=heads.ravel(),
-        y=layers.ravel(),
-        mode="text",
-        text=[format(value, number).replace("-", "−") for value in values.ravel()],
-        textfont={"size": 12, "color": [ink_on(each) for each in sample_colorscale(known, places, colortype="tuple")]},
-        hoverinfo="skip",
-        showlegend=False,
-    )

@@ -11,6 +11,8 @@ from translator.errors import InputError
 from translator.figures.label import label
 from translator.figures.style import Theme, figure, palette, token_axis
 
+SEEN, MASKED = "may be seen", "masked"
+
 
 def look_ahead_mask(tokens: Sequence[str] | int = 20, *, theme: Theme = "light") -> go.Figure:
     """Which keys each decoder row may see: itself and what came before. `tokens`, or how many positions.
@@ -48,7 +50,7 @@ def _mask(
     cells: Sequence[Sequence[str]] | None = None,
 ) -> go.Figure:
     colours = palette(theme)
-    words = np.where(keep, "may be seen", "hidden").tolist()
+    words = np.where(keep, SEEN, MASKED).tolist()
     names = [[label(cell, None) for cell in row] for row in cells] if cells is not None else None
     fig = figure(theme)
     fig.add_heatmap(
@@ -63,6 +65,15 @@ def _mask(
         customdata=names,
         hovertemplate="%{y}, %{x}" + (" (%{customdata})" if names else "") + "<br>%{text}<extra></extra>",
     )
-    fig.update_xaxes(token_axis(column_names, title=columns), side="top")
+    for name, colour in ((SEEN, colours.bar), (MASKED, colours.track)):
+        fig.add_scatter(  # a heat map has no entry in a legend
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=name,
+            marker={"symbol": "square", "size": 12, "color": colour, "line": {"color": colours.edge, "width": 1}},
+        )
+    fig.update_layout(legend={"orientation": "h", "x": 1, "xanchor": "right", "y": -0.02, "yanchor": "top"})
+    fig.update_xaxes(token_axis(column_names, title=columns), side="top", tickangle=-45 if cells is None else None)
     fig.update_yaxes(token_axis(row_names, title=rows, down=True))
     return fig

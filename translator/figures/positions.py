@@ -64,12 +64,12 @@ def positional_curves(
     first: int = 0,
     theme: Theme = "light",
 ) -> go.Figure:
-    """Chosen dimensions (counted from 0) of a table [P, D] along the positions; None: sinusoidal, 100 × 20.
+    """Chosen dimensions (counted from 0) of a table [P, D] along the positions; None: sinusoidal, 100 × 24.
 
     Raises:
         InputError: the table has no such dimension.
     """
-    table = sinusoidal(100, 20) if table is None else table
+    table = sinusoidal(100, 24) if table is None else table
     fig = figure(theme)
     for dimension in dimensions:
         _require_dimension(dimension, table)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 from translator.errors import InputError
 from translator.figures.label import labels
@@ -199,3 +201,24 @@ def colour_bar(title: str, **more: object) -> dict[str, object]:
     """A thin colour legend below the plot, at its right end; its title on top, since below it meets the ticks."""
     place = dict(orientation="h", x=1, xanchor="right", y=-0.04, yanchor="top", len=0.6, thickness=8, tickangle=0)
     return dict(title=dict(text=title, side="top", font=dict(size=12)), outlinewidth=0, **place, **more)
+
+
+def cell_numbers(
+    fig: go.Figure, values: np.ndarray, limits: tuple[float, float], scale: Scale | str, number: str
+) -> None:
+    """Write the number of every cell of a heat map [R, C], in the ink that its colour takes.
+
+    A heat map's own text is grey on middle tones. `limits` are the ends of `scale`, `number` is a format.
+    """
+    places = np.clip((values - limits[0]) / (limits[1] - limits[0]), 0, 1).ravel()
+    known = scale if isinstance(scale, str) else [list(each) for each in scale]
+    rows, columns = np.indices(values.shape)
+    fig.add_scatter(
+        x=columns.ravel(),
+        y=rows.ravel(),
+        mode="text",
+        text=[format(value, number).replace("-", "−") for value in values.ravel()],
+        textfont={"size": 12, "color": [ink_on(each) for each in sample_colorscale(known, places, colortype="tuple")]},
+        hoverinfo="skip",
+        showlegend=False,
+    )

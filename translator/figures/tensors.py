@@ -37,9 +37,9 @@ def tensor_heatmap(
         zmin=-limit,
         zmax=limit,
         colorscale=signed_scale(theme),
-        colorbar=colour_bar(label(bar, None)),
+        colorbar=colour_bar(label(bar, None), exponentformat="power"),
         customdata=_names(tokens, values.shape[1]),
-        hovertemplate="%{customdata}, %{x}<br>%{z:.4f}<extra></extra>",
+        hovertemplate="%{customdata}, %{x}<br>%{z:.4g}<extra></extra>",
     )
     fig.update_xaxes(type="linear", title_text=label(columns, None), side="top", range=[-0.5, values.shape[1] - 0.5])
     fig.update_yaxes(token_axis(tokens, title="", down=True))

@@ -9,14 +9,14 @@ import plotly.graph_objects as go
 
 from translator.errors import InputError
 from translator.figures.label import label
-from translator.figures.style import Theme, colour_bar, figure, palette, token_axis, weight_scale
+from translator.figures.style import Theme, cell_numbers, colour_bar, figure, palette, token_axis, weight_scale
 
 CURVES = (
-    ("loss", "loss (nats a token)"),
-    ("accuracy", "token accuracy"),
-    ("dev_bleu", "BLEU, held-out"),
+    ("cross-entropy (nats)", {"nll": "training", "dev_nll": "held-out"}),
+    ("token accuracy", {"accuracy": "training", "dev_accuracy": "held-out"}),
+    ("BLEU, held-out", {"dev_bleu": "held-out"}),
 )
-"""What `training_curves` draws of a run's log, each in a panel of its own: the record's key and the axis title."""
+"""What `training_curves` draws of a run's log: the axis title of each panel, and its lines by the record's key."""
 
 
 def smoothed_targets(
@@ -58,9 +58,10 @@ def target_distribution(
     theme: Theme = "light",
 ) -> go.Figure:
     """What each position is trained towards: `smoothed_targets` as a heat map, positions down, ids across."""
+    targets = smoothed_targets(target_ids, vocab, smoothing, pad_id=pad_id)
     fig = figure(theme)
     fig.add_heatmap(
-        z=smoothed_targets(target_ids, vocab, smoothing, pad_id=pad_id),
+        z=targets,
         zmin=0,
         zmax=1,
         colorscale=weight_scale(theme),
@@ -69,6 +70,7 @@ def target_distribution(
         xgap=1,
         ygap=1,
     )
+    cell_numbers(fig, targets, (0, 1), weight_scale(theme), ".3g")
     fig.update_xaxes(token_axis([str(i) for i in range(vocab)], title="vocabulary id"), side="top")
     positions = [f"{i + 1}: id {target}" for i, target in enumerate(target_ids)]
     fig.update_yaxes(token_axis(positions, title="target position", down=True))
@@ -134,38 +136,45 @@ def noam_curves(
 
 def training_curves(
     records: Sequence[Mapping[str, float]],
-    curves: Sequence[tuple[str, str]] = CURVES,
+    curves: Sequence[tuple[str, Mapping[str, str]]] = CURVES,
     *,
     theme: Theme = "light",
 ) -> go.Figure:
     """The curves of a run from its log records: one panel a quantity, over the optimiser steps.
 
-    A record names its `step`; one that lacks a quantity is passed over in that panel, and a quantity that
-    no record has gets no panel.
+    A record names its `step`; one that lacks a key is passed over in that line, and a panel of which no
+    record has a key is left out.
 
     Raises:
-        InputError: no record has any of the quantities.
+        InputError: no record has any of the keys.
     """
-    present = [(key, title) for key, title in curves if any(key in record for record in records)]
+    logged: set[str] = set().union(*records)
+    present = [(title, lines) for title, lines in curves if not logged.isdisjoint(lines)]
     if not present:
-        raise InputError(f"the log has none of {', '.join(key for key, _ in curves)}; was anything trained?")
-    fig = figure(theme)
-    height = 1 / len(present)
-    for number, (key, title) in enumerate(present):
-        points = [(record["step"], record[key]) for record in records if key in record]
-        name = f"y{number + 1}" if number else "y"
-        fig.add_scatter(
-            x=[step for step, _ in points],
-            y=[value for _, value in points],
-            yaxis=name,
-            mode="lines+markers" if len(points) < 60 else "lines",
-            name=label(title, None),
-            line={"color": palette(theme).ink, "width": 1.5},
-            marker_size=4,
-            showlegend=False,
-        )
-        top = 1 - number * height
-        axis = {"domain": [top - 0.85 * height, top], "type": "linear", "anchor": "x"}
-        fig.update_layout({name.replace("y", "yaxis"): {**axis, "title": {"text": label(title, None)}}})
+        wanted = ", ".join(key for _, lines in curves for key in lines)
+        raise InputError(f"the log has none of {wanted}; was anything trained?")
+    fig, colours = figure(theme), dict(zip(("training", "held-out"), palette(theme).series, strict=False))
+    named: set[str] = set()
+    for number, (title, lines) in enumerate(present):
+        axis = f"y{number + 1}" if number else "y"
+        for key, name in lines.items():
+            points = [(record["step"], record[key]) for record in records if key in record]
+            if points:
+                fig.add_scatter(
+                    x=[step for step, _ in points],
+                    y=[value for _, value in points],
+                    yaxis=axis,
+                    mode="lines+markers" if len(points) < 60 else "lines",
+                    name=label(name, None),
+                    line={"color": colours.get(name), "width": 1.5},
+                    marker_size=4,
+                    legendgroup=name,
+                    showlegend=name not in named,
+                )
+                named.add(name)
+        top, height = 1 - number / len(present), 0.85 / len(present)
+        place = {"domain": [top - height, top], "type": "linear", "anchor": "x"}
+        fig.update_layout({axis.replace("y", "yaxis"): {**place, "title": {"text": label(title, None)}}})
     fig.update_xaxes(type="linear", title_text="optimiser step", anchor=f"y{len(present)}" if len(present) > 1 else "y")
+    fig.update_layout(height=70 + 170 * len(present), legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
     return fig

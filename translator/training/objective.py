@@ -33,29 +33,20 @@ def objective(logits: Tensor, targets: Tensor, *, smoothing: float) -> Objective
 
 
 class _SmoothedCrossEntropy(torch.autograd.Function):
-    """Loss and gradient in one walk over the logits, a few rows at a time; equals torch's `cross_entropy`.
-
-    d loss / d logit = softmax − (1 − ε)·[is target] − ε/V.
-    """
+    """Loss and gradient in one walk over the logits, a few rows at a time; equals torch's `cross_entropy`."""
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor, Tensor]:
         wanted = logits.requires_grad
         gradient = torch.empty_like(logits) if wanted else None
-        vocab = logits.shape[1]
         sums = torch.zeros(3, dtype=torch.float64, device=logits.device)
         chunk = _CHUNK if logits.device.type == "cpu" else len(logits)
         for first in range(0, len(logits), max(chunk, 1)):
             rows = slice(first, first + chunk)
             log_probs = logits[rows].float().log_softmax(dim=-1)
-            target = targets[rows, None]
-            hit = log_probs.gather(1, target)
-            nll = -hit.sum()
-            loss = (1 - smoothing) * nll - smoothing / vocab * log_probs.sum()
-            sums += torch.stack([loss, nll, (hit >= log_probs.amax(dim=-1, keepdim=True)).sum()])
+            sums += torch.stack(_scores(log_probs, targets[rows, None], smoothing))
             if gradient is not None:
-                slope = log_probs.exp_().sub_(smoothing / vocab)
-                gradient[rows] = slope.scatter_add_(1, target, torch.full_like(hit, smoothing - 1))
+                gradient[rows] = _slopes(log_probs, targets[rows, None], smoothing)
         ctx.save_for_backward(gradient)
         loss, nll, correct = sums.float().unbind()
         ctx.mark_non_differentiable(nll, correct)
@@ -65,3 +56,18 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, slope: Tensor, *_: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         return gradient * slope.to(gradient.dtype), None, None
+
+
+def _scores(log_probs: Tensor, target: Tensor, smoothing: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Smoothed loss, plain loss and right predictions, each summed over rows [N, V] and their target ids [N, 1]."""
+    hit = log_probs.gather(1, target)
+    nll = -hit.sum()
+    loss = (1 - smoothing) * nll - smoothing / log_probs.shape[1] * log_probs.sum()
+    correct = (hit >= log_probs.amax(dim=1, keepdim=True)).sum()
+    return loss, nll, correct
+
+
+def _slopes(log_probs: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """d loss / d logit = softmax − (1 − ε)·[is target] − ε/V for rows [N, V], written over `log_probs`."""
+    slopes = log_probs.exp_().sub_(smoothing / log_probs.shape[1])
+    return slopes.scatter_add_(1, target, slopes.new_full(target.shape, smoothing - 1))

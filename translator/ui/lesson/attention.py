@@ -18,6 +18,8 @@ from translator.trace import Token
 from translator.ui.lesson.station import Ask, Control, Shown, View, layer_and_head
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256)
+LOOK_AHEAD = 20
+"""Positions of the look-ahead mask without a sentence, as the annotated Transformer draws it."""
 PADDED = 3
 """Sentences in the batch of the padding mask: this one, and its beginnings."""
 
@@ -83,6 +85,7 @@ def masks(ask: Ask) -> Shown:
     weights = trace.decoder[layer, head]
     views = (
         View("look-ahead", "keep", possible.shape, partial(look_ahead_mask, reads)),
+        View("20 positions", "keep", (LOOK_AHEAD, LOOK_AHEAD), partial(look_ahead_mask, LOOK_AHEAD)),
         View("padding", "keep", tuple(batch.src_keep.shape), partial(padding_mask, batch.src_keep.numpy(), cells)),
         View(
             "weights after the mask",
@@ -94,7 +97,7 @@ def masks(ask: Ask) -> Shown:
     numbers = {
         "cells hidden": f"{(~possible).sum()} / {possible.size}",
         "largest hidden weight": f"{np.where(possible, 0, trace.decoder).max():g}",
-        "first row": f"{weights[0, 0]:g}",
+        "weight in the first row": f"{weights[0, 0]:g}",
     }
     return Shown(views, numbers, controls)
 

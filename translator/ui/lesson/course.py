@@ -25,7 +25,11 @@ CODE: dict[str, tuple[str, ...]] = {
     "feed-forward": ("translator.model.layers:FeedForward.forward", "translator.analysis.stations:as_convolution"),
     "cross": ("translator.model.layers:DecoderLayer.forward",),
     "choice": ("translator.decode.search:_best", "translator.decode.search:_sampler"),
-    "training": ("translator.training.schedule:noam", "translator.training.objective:_SmoothedCrossEntropy.forward"),
+    "training": (
+        "translator.training.objective:_scores",
+        "translator.training.objective:_slopes",
+        "translator.training.schedule:noam",
+    ),
 }
 """Which functions do what a station tells; a test holds each to be there."""
 

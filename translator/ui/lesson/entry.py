@@ -13,7 +13,8 @@ from translator.figures.tokens import subword_strip
 from translator.ui.lesson.station import Ask, Control, Shown, View
 
 LAYOUTS = ("interleaved", "concatenated", "learned")
-POSITIONS, WIDTH = 100, 32
+POSITIONS, HEAT_MAP, CURVES, PAIRS = 100, 32, 24, 26
+"""The sizes of the figures in the documents that the lesson follows (docs/lesson.md): positions, and widths."""
 
 
 def tokens(ask: Ask) -> Shown:
@@ -52,14 +53,14 @@ def embeddings(ask: Ask) -> Shown:
 def positions(ask: Ask) -> Shown:
     """The sinusoids as a table, curves, pairs and similarities; the three layouts; this sentence's own rows."""
     layout = ask.choice("layout", LAYOUTS)
-    table = stations.position_layouts(ask.model, POSITIONS, WIDTH)[layout]
+    table, narrow = (stations.position_layouts(ask.model, POSITIONS, width)[layout] for width in (HEAT_MAP, CURVES))
     found = stations.embedded(ask.model, ask.text)
     names = [token.surface for token in found.tokens]
     own = found.positions
     views = (
         View("heat map", "PE", table.shape, partial(positional_heatmap, table)),
-        View("dimensions 5 to 9", "PE[:, 5:10]", (POSITIONS, 5), partial(positional_curves, table)),
-        View("sine and cosine", "sin, cos", (POSITIONS, 6), partial(sine_cosine_pairs, WIDTH)),
+        View("dimensions 5 to 9", "PE[:, 5:10]", (POSITIONS, 5), partial(positional_curves, narrow)),
+        View("sine and cosine", "sin, cos", (POSITIONS, 6), partial(sine_cosine_pairs, PAIRS)),
         View("similarity", "PE · PEᵀ", (POSITIONS, POSITIONS), partial(similarity_matrix, table)),
         View(
             "this sentence", "PE", own.shape, partial(tensor_heatmap, own, names, limit=max(1.0, float(abs(own).max())))

@@ -26,5 +26,9 @@ STATIONS = tuple(EQUATIONS)
 
 
 def markdown() -> str:
-    """Every equation as one Markdown text, a display each, in the order of the stations."""
-    return "\n\n".join(f"$${tex}$$" for tex in EQUATIONS.values())
+    """Every equation as one Markdown text, a display each, in the order of the stations.
+
+    It is marked as nothing to translate: "head" below a d stays what it is.
+    """
+    displays = "\n\n".join(f"$${tex}$$" for tex in EQUATIONS.values())
+    return f'<div translate="no">\n\n{displays}\n\n</div>'

@@ -44,6 +44,7 @@ def feed_forward(ask: Ask) -> Shown:
     """Two linear layers, and two convolutions of width 1: the same numbers."""
     walk, names, control = _walk(ask)
     difference = walk.convolved - walk.ff_out
+    largest = float(abs(difference).max())
     views = (
         View(
             "hidden",
@@ -57,13 +58,13 @@ def feed_forward(ask: Ask) -> Shown:
             "difference",
             "conv1d − FFN",
             difference.shape,
-            partial(tensor_heatmap, difference, names, bar="difference", limit=1e-6),
+            partial(tensor_heatmap, difference, names, bar="difference", limit=largest),
         ),
     )
     numbers = {
-        "largest difference": f"{abs(difference).max():.1e}",
+        "largest difference": f"{largest:.1e}",
         "units active": f"{(walk.hidden > 0).mean():.0%}",
-        "W₁": f"[{walk.hidden.shape[1]}, {walk.before.shape[1]}]",
+        "W₁": f"[{walk.before.shape[1]}, {walk.hidden.shape[1]}]",
     }
     return Shown(views, numbers, control)
 
