@@ -6,11 +6,15 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import translator
 from translator.trace import Trace
+
+if TYPE_CHECKING:
+    from translator import Translator  # brings torch, which not every test needs
 
 BROWSER = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
@@ -41,6 +45,12 @@ def checkpoint_maker() -> ModuleType:
 def tiny_checkpoint(checkpoint_maker: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny German-English checkpoint called "tiny"; for reading only."""
     return checkpoint_maker.make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_checkpoint: Path) -> Translator:
+    """That checkpoint's translator on the CPU, random weights."""
+    return translator.load(tiny_checkpoint, device="cpu")
 
 
 @pytest.fixture

@@ -12,17 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import translator
 from translator import Trace, Translator
 from translator.__main__ import main
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.usefixtures("tiny_by_name")
-
-
-@pytest.fixture(scope="module")
-def tiny(tiny_checkpoint: Path) -> Translator:
-    return translator.load(tiny_checkpoint, device="cpu")
 
 
 def run(*arguments: str, given: bytes = b"", code: int = 0) -> tuple[bytes, str]:

@@ -31,11 +31,6 @@ TEXT = "Guten Morgen, ich renne!"
 METHODS = ("greedy", "beam", "sample")
 
 
-@pytest.fixture(scope="module")
-def tiny(tiny_checkpoint: Path) -> Translator:
-    return translator.load(tiny_checkpoint, device="cpu")
-
-
 def drain(steps: Generator[Step, None, Trace]) -> tuple[list[Step], Trace]:
     seen = []
     while True:
@@ -323,6 +318,7 @@ def test_a_fixed_length_checkpoint_shows_the_padding_it_reads(checkpoint_maker: 
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_text_does_not_depend_on_batch_or_threads(tiny: Translator) -> None:
     """500 sentences, alone and eight at once, on one thread and on two: equal wherever the margin exceeds 1e-4."""
     words = ["Ich", "renne", "in", "den", "Park", "Haus", "alt", "groß", "Frau", "Müller", "京", "😀"]
