@@ -101,7 +101,7 @@ docs: $(VENV)/.dev
 	$(PY) -m mkdocs build --strict
 
 space-check: $(VENV)/.dev
-	$(PY) -m benchmarks.space
+	$(PY) -m benchmarks.space $(if $(TORCH),--torch $(TORCH))
 
 clean:
 	rm -rf site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -80,7 +80,7 @@ def check(version: str, python: str, *, cpu: bool) -> bool:
         own = install(Path(folder), python, cpu=cpu)
         if own is None:
             print(
-                f"Python {version}: NOT CHECKED, pip finds no CPU build of torch for it (--torch default takes another)"
+                f"Python {version}: NOT CHECKED, pip finds no CPU build of torch for it (make space-check TORCH=default takes another)"
             )
             return False
         app = App(python=str(own))
