@@ -79,9 +79,7 @@ def check(version: str, python: str, *, cpu: bool) -> bool:
     with tempfile.TemporaryDirectory(prefix="space") as folder:
         own = install(Path(folder), python, cpu=cpu)
         if own is None:
-            print(
-                f"Python {version}: NOT CHECKED, pip finds no CPU build of torch for it (make space-check TORCH=default takes another)"
-            )
+            print(f"Python {version}: NOT CHECKED, pip finds no CPU build of torch (--torch default takes another)")
             return False
         app = App(python=str(own))
         try:
