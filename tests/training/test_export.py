@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
+import itertools
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +18,11 @@ from translator.__main__ import main
 from translator.checkpoints import load_bundle, seal
 from translator.config import TrainConfig
 from translator.training.card import MISSING
+from translator.training.data import Pair
 from translator.training.evaluate import evaluate_file
+from translator.training.export import export
 from translator.training.run import build
+from translator.training.run import train as train_run
 from translator.training.state import LastWeights, read_log, read_whole
 
 Make = Callable[..., tuple[TrainConfig, Path]]
@@ -87,6 +93,36 @@ def test_export_only_takes_what_a_run_has_and_writes_nothing_into_it(
     seal(out)
     assert train(path, toy_data, run, out, "--export-only") == 0
     assert load_bundle(out, device="cpu").card == "# Ours\n"
+
+
+def test_the_mean_with_the_run_before_is_a_candidate(
+    toy_config: Make, toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, _ = toy_config(steps=4, eval_every=2, average=1, base={"steps": 2, "seed": 5})
+    run, out = tmp_path / "run", tmp_path / "toy"
+    train_run(config, toy_data, run)
+    scores = itertools.count()  # whatever is asked last is best
+    module = importlib.import_module("translator.training.export")
+    monkeypatch.setattr(module, "development", lambda *_: lambda _: {"bleu": next(scores), "chrf": 0.0})
+    exported = module.export(run, [], out, device=torch.device("cpu"))
+    assert exported.chosen == "the mean of the last evaluation and of the run before"
+    now, before = (read_whole(folder.joinpath(name)) for folder, name in (
+        (run, "weights-000000004.pt"), (run / "base", "weights-000000002.pt")))  # fmt: skip
+    for name, value in load_bundle(out, device="cpu").model.state_dict().items():
+        assert torch.equal(value, torch.stack([now[name], before[name]]).mean(0).half().float()), name
+
+
+@pytest.mark.parametrize("deeper", [{}, {"model": {"encoder_layers": 2}}])
+def test_only_a_run_of_the_same_model_is_averaged_with(
+    toy_config: Make, toy_data: Path, tmp_path: Path, deeper: dict[str, object]
+) -> None:
+    config, _ = toy_config(steps=2, eval_every=2, **deeper)
+    if deeper:
+        config = replace(config, base={"steps": 2, "model": {**config.model, "encoder_layers": 1}})
+    train_run(config, toy_data, tmp_path / "run")
+    pairs = [Pair(source, target, "toy") for source, target in (("abc", "cba"), ("abd", "dba"))]
+    exported = export(tmp_path / "run", pairs, tmp_path / "toy", device=torch.device("cpu"))
+    assert not [name for name in exported.scores if "run before" in name]
 
 
 @pytest.mark.parametrize(

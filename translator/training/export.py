@@ -1,4 +1,4 @@
-"""From a run to a checkpoint: the better of the averaged and the best weights, by all of the development set."""
+"""From a run to a checkpoint: the best of the averaged and the best weights, by all of the development set."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from translator.checkpoints import save_bundle
 from translator.checkpoints.bundle import CARD, CONFIG
@@ -45,12 +46,7 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
     config = read_config(run / "train.json")
     src, tgt = load_tokenizer(run / "src.json"), load_tokenizer(run / "tgt.json")
     model = Transformer(model_config(config, src, tgt)).to(device).eval()
-    last = LastWeights(run, config.average)
-    count = len(last.files())
-    mean = f"the mean of the last {count} evaluations" if count > 1 else "the last evaluation"
-    candidates = {mean: last.average()}
-    if (run / "best.pt").exists():
-        candidates["the best evaluation"] = read_whole(run / "best.pt")
+    candidates = _candidates(run, config)
     evaluate = development(model.config, dev, src, tgt)
     scores = {}
     for name, weights in candidates.items():
@@ -74,6 +70,27 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
         },
     )
     return Exported(out, chosen, scores)
+
+
+def _candidates(run: Path, config: TrainConfig) -> dict[str, dict[str, Tensor]]:
+    """Weights that may become the checkpoint, by what they are.
+
+    Two runs of one model, the second grown from the first, lie close enough for the mean of both to be a model too,
+    often better than either (Wortsman et al. 2022, "Model soups").
+    """
+    last = LastWeights(run, config.average)
+    count = len(last.files())
+    mean = f"the mean of the last {count} evaluations" if count > 1 else "the last evaluation"
+    candidates = {mean: last.average()}
+    if (run / "best.pt").exists():
+        candidates["the best evaluation"] = read_whole(run / "best.pt")
+    if (run / BASE).is_dir():
+        base = read_config(run / BASE / "train.json")
+        if base.model == config.model:
+            before, now = LastWeights(run / BASE, base.average).average(), candidates[mean]
+            both = {name: (value + before[name]) / 2 for name, value in now.items()}
+            candidates[f"the mean of {mean} and of the run before"] = both
+    return candidates
 
 
 def history(run: Path) -> list[dict[str, Any]]:
