@@ -319,7 +319,7 @@ const mountLab = (element, server) => {
   new ResizeObserver(() => {
     const before = width;
     width = box.clientWidth;
-    if (width && !before) opened();
+    if (width && !before) pageSettled.then(() => { if (width) opened(); });
     if (width && width !== before) { paintChange(); paintAnswer(); }
   }).observe(box);
   paint();
