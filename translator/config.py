@@ -253,9 +253,11 @@ class TrainConfig:
     padding included. `steps` are optimiser steps. `lr` is the peak of every schedule but Noam's,
     where it is the factor before d_model^-0.5; "trapezoid" is flat until the last `decay` steps and
     then falls to 0 in a line. `precision` "auto" means bfloat16 autocast on CUDA, float32 elsewhere.
-    `bpe_dropout` and `label_smoothing` are probabilities.
+    `bpe_dropout` and `label_smoothing` are probabilities. `level` is the unit of both languages, or of the
+    source alone where `tgt_level` names another.
     `average` is how many of the last checkpoints are averaged. `base` names the settings in which a
-    first run differs, whose best weights this run grows from (see `translator.training.grow`); None: from nothing.
+    first run differs, whose weights this run grows from (see `translator.training.grow`); None: from nothing.
+    `begin` says which weights: "best" by the first `eval_sentences`, or those that an export would take ("selected").
     """
 
     name: str
@@ -280,12 +282,14 @@ class TrainConfig:
     vocab: int = 8000
     joint_vocab: bool = False
     level: Literal["subword", "word", "char"] = "subword"
+    tgt_level: Literal["subword", "word", "char"] | None = None
     corpora: Mapping[str, float] | None = None
     eval_every: int = 500
     eval_sentences: int = 300
     average: int = 5
     model: Mapping[str, Any] | None = None
     base: Mapping[str, Any] | None = None
+    begin: Literal["best", "selected"] = "best"
 
     def __post_init__(self) -> None:
         for name, high in (("steps", 10**8), ("batch_tokens", 10**7), ("accumulate", 10_000), ("max_tokens", 4096)):
@@ -296,6 +300,11 @@ class TrainConfig:
         _choice("schedule", self.schedule, Schedule)
         _choice("precision", self.precision, Precision)
         _choice("level", self.level, Literal["subword", "word", "char"])
+        if self.tgt_level is not None:
+            _choice("tgt_level", self.tgt_level, Literal["subword", "word", "char"])
+        same = not self.joint_vocab or self.tgt_level in (None, self.level)
+        _require(same, "tgt_level", self.tgt_level, f"{self.level!r}, since the vocabulary is joint")
+        _choice("begin", self.begin, Literal["best", "selected"])
         _real("lr", self.lr, 0.0, 100.0)
         _real("clip", self.clip, 0.0, 1e6)
         _real("weight_decay", self.weight_decay, 0.0, 10.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,8 @@ from translator.model import Transformer
 from translator.training.card import Card, render
 from translator.training.export import history
 from translator.training.grow import grow
-from translator.training.run import BASE, train
+from translator.training.run import train
+from translator.training.selection import BASE
 from translator.training.state import read_whole
 
 SHALLOW = ModelConfig(
@@ -79,6 +81,44 @@ def test_a_config_with_a_base_trains_both(toy_data: Path, tmp_path: Path) -> Non
     again, _ = train(config, toy_data, tmp_path)  # finished: nothing is trained, nothing grown anew
     for name, value in trainer.model.state_dict().items():
         assert torch.equal(value, again.model.state_dict()[name])
+
+
+@pytest.mark.parametrize("best", [0, 1, 2])
+def test_a_run_may_begin_from_what_an_export_of_its_base_would_take(
+    toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, best: int
+) -> None:
+    model = {
+        "d_model": 16,
+        "d_ff": 32,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+        "encoder_heads": 2,
+        "decoder_heads": 2,
+    }
+    common = {"warmup": 1, "batch_tokens": 200, "vocab": 320, "eval_every": 1, "eval_sentences": 4, "average": 1}
+    before = TrainConfig("toy", "de", "en", seed=2, steps=2, model=model, base={"seed": 1, "steps": 2}, **common)
+    train(before, toy_data, tmp_path / BASE)
+    old, new = (read_whole(folder / "weights-000000002.pt") for folder in (tmp_path / BASE / BASE, tmp_path / BASE))
+    wanted = {  # the candidates of an export, in their order
+        0: new,
+        1: read_whole(tmp_path / BASE / "best.pt"),
+        2: {name: torch.stack([old[name], value]).mean(0) for name, value in new.items()},
+    }[best]
+    grown = []
+    module = importlib.import_module("translator.training.run")
+    monkeypatch.setattr(module, "grow", lambda model, weights: (grow(model, weights), grown.append(weights)))
+    calls = iter([float(i == best) for i in range(3)])
+    real = module.development
+    monkeypatch.setattr(
+        module, "development", lambda *rest, **kw: real(*rest, **kw) if kw else lambda _: {"bleu": next(calls)}
+    )
+    config = replace(before, seed=3, begin="selected", base={"seed": 2, "begin": "best", "base": before.base})
+    train(config, toy_data, tmp_path)
+    (began,) = grown
+    assert began.keys() == wanted.keys()
+    for name, value in wanted.items():
+        assert torch.equal(began[name], value), name
+    assert next(calls, None) is None
 
 
 def test_the_card_tells_of_both_runs() -> None:

@@ -183,11 +183,13 @@ def test_accumulated_batches_weigh_by_their_tokens(toy_config: Make, toy_data: P
 
 def test_every_level_of_vocabulary_trains(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     joint = {"level": "char", "joint_vocab": True, "model": {"embeddings": "shared"}}
-    for number, changes in enumerate(({"level": "subword"}, {"level": "word"}, joint)):
+    mixed = {"level": "subword", "tgt_level": "char"}
+    for number, changes in enumerate(({"level": "subword"}, {"level": "word"}, joint, mixed)):
         config, _ = toy_config(steps=2, eval_every=2, **changes)
         trainer, corpus = build(config, toy_data, tmp_path / str(number))
         trainer.run()
         assert corpus.src.config.level == config.level
+        assert corpus.tgt.config.level == (config.tgt_level or config.level)
         assert not config.joint_vocab or len(corpus.src) == len(corpus.tgt) == 14  # 10 letters, 4 special tokens
 
 

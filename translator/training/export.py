@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from translator.checkpoints import save_bundle
 from translator.checkpoints.bundle import CARD, CONFIG
@@ -21,8 +20,9 @@ from translator.text import load_tokenizer
 from translator.training.card import MISSING, Card, render
 from translator.training.data import Pair
 from translator.training.development import development
-from translator.training.run import BASE, model_config, read_config
-from translator.training.state import LastWeights, read_log, read_whole
+from translator.training.run import model_config, read_config
+from translator.training.selection import BASE, select
+from translator.training.state import read_log
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,9 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
     config = read_config(run / "train.json")
     src, tgt = load_tokenizer(run / "src.json"), load_tokenizer(run / "tgt.json")
     model = Transformer(model_config(config, src, tgt)).to(device).eval()
-    candidates = _candidates(run, config)
-    evaluate = development(model.config, dev, src, tgt)
-    scores = {}
-    for name, weights in candidates.items():
-        model.load_state_dict(weights)
-        scores[name] = evaluate(model)
-    chosen = max(scores, key=lambda name: scores[name]["bleu"])
-    model.load_state_dict(candidates[chosen])
+    found = select(model, run, config, development(model.config, dev, src, tgt))
+    model.load_state_dict(found.weights)
+    selection = f"{found.chosen}, dev BLEU {found.scores[found.chosen]['bleu']:.1f} (greedy)"
     records = history(run)
     card, decode = _former(out)
     save_bundle(
@@ -62,35 +57,14 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
         src=src,
         tgt=tgt,
         name=config.name,
-        card=card or render(_card(config, model, records, f"{chosen}, dev BLEU {scores[chosen]['bleu']:.1f} (greedy)")),
+        card=card or render(_card(config, model, records, selection)),
         decode=decode,
         extra={
             "log.jsonl": "".join(json.dumps(record) + "\n" for record in records).encode(),
             "train.json": to_json(config).encode(),
         },
     )
-    return Exported(out, chosen, scores)
-
-
-def _candidates(run: Path, config: TrainConfig) -> dict[str, dict[str, Tensor]]:
-    """Weights that may become the checkpoint, by what they are.
-
-    Two runs of one model, the second grown from the first, lie close enough for the mean of both to be a model too,
-    often better than either (Wortsman et al. 2022, "Model soups").
-    """
-    last = LastWeights(run, config.average)
-    count = len(last.files())
-    mean = f"the mean of the last {count} evaluations" if count > 1 else "the last evaluation"
-    candidates = {mean: last.average()}
-    if (run / "best.pt").exists():
-        candidates["the best evaluation"] = read_whole(run / "best.pt")
-    if (run / BASE).is_dir():
-        base = read_config(run / BASE / "train.json")
-        if base.model == config.model:
-            before, now = LastWeights(run / BASE, base.average).average(), candidates[mean]
-            both = {name: (value + before[name]) / 2 for name, value in now.items()}
-            candidates[f"the mean of {mean} and of the run before"] = both
-    return candidates
+    return Exported(out, found.chosen, found.scores)
 
 
 def history(run: Path) -> list[dict[str, Any]]:

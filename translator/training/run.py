@@ -21,7 +21,8 @@ from translator.training.data import Epochs, Pair, copies, find_split, read_pair
 from translator.training.development import development
 from translator.training.grow import grow
 from translator.training.loop import Process, Trainer
-from translator.training.state import read_whole
+from translator.training.selection import BASE, SELECTED, select
+from translator.training.state import read_whole, write_whole
 
 NO_PREFIX_SPACE = ("zh", "ja")
 """Languages that write no spaces between words."""
@@ -54,9 +55,11 @@ class Corpus:
     tgt: Tokenizer
 
 
-def text_config(language: str, config: TrainConfig) -> TextConfig:
-    """How a language's text is cut for this run."""
-    return TextConfig(language, level=config.level, prefix_space=language not in NO_PREFIX_SPACE)
+def text_configs(config: TrainConfig) -> tuple[TextConfig, TextConfig]:
+    """How the source's and the target's text is cut for this run."""
+    sides = ((config.src, config.level), (config.tgt, config.tgt_level or config.level))
+    src, tgt = (TextConfig(name, level=level, prefix_space=name not in NO_PREFIX_SPACE) for name, level in sides)
+    return src, tgt
 
 
 def open_corpus(config: TrainConfig, data: Path, folder: Path) -> Corpus:
@@ -72,14 +75,15 @@ def open_corpus(config: TrainConfig, data: Path, folder: Path) -> Corpus:
 
 def learn_vocabularies(config: TrainConfig, pairs: Sequence[Pair]) -> tuple[Tokenizer, Tokenizer]:
     """Vocabularies of one epoch's mix of corpora, so that pieces go to the text that is met most."""
-    kind = SubwordTokenizer if config.level == "subword" else VocabularyTokenizer
     rng = np.random.default_rng([config.seed, 0])
     sample = [pairs[i] for i in copies([pair.corpus for pair in pairs], config.corpora or {}, rng)]
-    sides = [text_config(config.src, config), text_config(config.tgt, config)]
+    sides = text_configs(config)
+    kinds = [SubwordTokenizer if side.level == "subword" else VocabularyTokenizer for side in sides]
     texts = [[pair.src for pair in sample], [pair.tgt for pair in sample]]
     if not config.joint_vocab:
-        src, tgt = (kind.train(lines, side, config.vocab) for lines, side in zip(texts, sides, strict=True))
+        src, tgt = (kinds[i].train(texts[i], sides[i], config.vocab) for i in (0, 1))
         return src, tgt
+    kind = kinds[0]
     counts: Counter[str] = Counter()
     for side, lines in zip(sides, texts, strict=True):
         cutter = kind.train(["a"], side, 300)
@@ -140,25 +144,26 @@ def build(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu")
     return Trainer(config, model, epochs, folder, evaluate=evaluate, process=process), corpus
 
 
-BASE = "base"
-"""The folder, within a run's, of the run that it grows from."""
-
-
 def train(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu") -> tuple[Trainer, Corpus]:
     """A whole run, from wherever it stood: first the one that it grows from, if any, then itself."""
-    shallow = config.first()
-    if shallow is None:
+    first = config.first()
+    if first is None:
         trainer, corpus = build(config, data, folder, device=device)
     else:
+        base = folder / BASE
         fresh = not any(folder.glob("state-*.pt"))
         if fresh:
-            first, _ = train(shallow, data, folder / BASE, device=device)
-            if first.process.rank == 0:
+            trainer, corpus = train(first, data, base, device=device)
+            if trainer.process.rank == 0:
                 for name in ("src.json", "tgt.json"):
-                    shutil.copy(folder / BASE / name, folder)
-            first.process.wait()
+                    shutil.copy(base / name, folder)
+                if config.begin == "selected" and not (base / SELECTED).exists():
+                    evaluate = development(trainer.model.config, corpus.dev, corpus.src, corpus.tgt)
+                    found = select(trainer.model.eval(), base, first, evaluate)
+                    write_whole(base / SELECTED, dict(found.weights))
+            trainer.process.wait()
         trainer, corpus = build(config, data, folder, device=device)
         if fresh:
-            grow(trainer.model, read_whole(folder / BASE / "best.pt"))
+            grow(trainer.model, read_whole(base / (SELECTED if config.begin == "selected" else "best.pt")))
     trainer.run()
     return trainer, corpus
