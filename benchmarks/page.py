@@ -7,7 +7,6 @@ in the same browser (`benchmarks.bertviz` says what it needs), and the ratios ar
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import shutil
 import statistics
@@ -24,6 +23,7 @@ from benchmarks.served import free_port
 from benchmarks.timing import Watch
 from translator.config import DecodeConfig
 from translator.trace import Candidate, CheckpointId, Step, Token, Trace
+from translator.ui.explorer import send
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.offline import offline_page
 from translator.ui.payload import KINDS, trace_payload
@@ -37,7 +37,7 @@ TARGETS = {
     "6 × 8 heads × 3 kinds drawn, ms": 700,
     "another head, ms": 80,
     "replay, steps a second": 20,
-    "trace of 20 × 24 tokens, gzipped KB": 140,
+    "trace of 20 × 24 tokens, as it is sent, KB": 140,
     "nodes of the mosaic": 500,
     "offline page, MB": 2.5,
     "128 × 128 tokens drawn, ms": 3000,
@@ -135,7 +135,7 @@ def measure(page: Page, runs: int) -> dict[str, float]:
         usual["shown"],
         usual["picked"],
         usual["replayed"],
-        len(gzip.compress(json.dumps(payload).encode(), 6)) / 1000,
+        len(send(payload) or "") / 1000,
         nodes,
         len(offline.encode()) / 1e6,
         large["shown"],
@@ -151,7 +151,7 @@ def beside(page: Page, peer: Page, scripts: Path, runs: int) -> dict[str, float]
     theirs = bertviz.measure(peer, trace, scripts, runs)
     page.bring_to_front()
     ours = draw(page, payload, runs)
-    sent = len(json.dumps(payload).encode())
+    sent = len(send(payload) or "")
     nodes = page.evaluate("document.querySelectorAll('#explorer *').length")
     for name, value in {**theirs, "our drawn": ours["shown"], "our switched": ours["switched"]}.items():
         print(f"BertViz beside: {name:24} {value:12.1f}")

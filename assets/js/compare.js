@@ -223,10 +223,10 @@ const mountCompare = (element, props, watch) => {
   addEventListener("explorer-language", pairs);
   pairs();
   let last = null;
-  watch("value", () => {
+  watch("value", async () => {
     if (!props.value || props.value === last) return;
-    last = props.value;
-    const message = JSON.parse(props.value);
+    const value = last = props.value, message = await messageOf(value);
+    if (value !== last) return;
     if (message.error) return view.notice(tMessage(message.error));
     view.notice("");
     view.show(message.a, message.b);

@@ -35,10 +35,12 @@ const mountExplorer = (element, props, watch, server) => {
     timer = setTimeout(lost, IDLE_AFTER);
     const mine = pulse = setInterval(async () => { if (await serverGone() && mine === pulse) lost(); }, PULSE);
   };
-  const receive = () => {
+  const receive = async () => {
     if (!props.value || props.value === last) return;
-    last = props.value;
-    const message = JSON.parse(props.value);
+    const value = last = props.value;
+    let message = messageOf(value);
+    if (message instanceof Promise) message = await message;  // a short one is shown at once, in the order of arrival
+    if (value !== last) return;
     if (message.kind === "example") return x.wanted ? null : open((data.directions.includes(asked) && first(asked) || message).id, true);
     if (message.kind === "empty") { busy(false); return x.empty(t(message.text)); }
     if (message.kind === "step") { if (!document.body.classList.contains("busy")) return; busy(true); x.notice(""); return x.stream(message); }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
+import base64
 import json
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 
@@ -14,6 +15,7 @@ from translator.analysis.aggregate import word_groups
 from translator.analysis.heads import HeadStats
 from translator.analysis.profile import Profile
 from translator.trace import Beam, Trace
+from translator.ui.explorer import send
 from translator.ui.payload import (
     KINDS,
     TAIL,
@@ -70,8 +72,16 @@ def test_a_payload_is_json_and_says_what_the_trace_says(make_trace: Callable[...
 def test_twenty_by_twenty_four_tokens_fit_the_budget(make_trace: Callable[..., Trace]) -> None:
     trace = make_trace(3, layers=6, heads=8, source=words(23), target=words(19))
     assert trace.cross.shape == (6, 8, 20, 24)
-    size = len(gzip.compress(json.dumps(trace_payload(trace, HEALTH)).encode(), 6))
-    assert size <= 140_000, size
+    sent = send(trace_payload(trace, HEALTH))
+    assert sent is not None and len(sent) <= 140_000, len(sent)
+
+
+def test_a_long_message_travels_compressed_and_a_short_one_as_it_is(make_trace: Callable[..., Trace]) -> None:
+    message = {**trace_payload(make_trace(3, layers=6, heads=8), HEALTH), "translation": "Straße 😀 \u2028"}
+    for short in (None, {"kind": "error", "text": message["translation"]}):
+        assert json.loads(send(short) or "null") == short
+    inflated = zlib.decompress(base64.b64decode(send(message) or ""))
+    assert json.loads(inflated) == json.loads(json.dumps(message))
 
 
 def test_a_live_step_stands_by_itself(make_trace: Callable[..., Trace]) -> None:

@@ -6,7 +6,9 @@ a value that stands in a template as script.)
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +17,8 @@ import plotly.graph_objects as go
 
 from translator.ui import frontend
 
+LONG = 16_384
+"""Characters of JSON from which a message is compressed: a whole trace, never a step that is waited for."""
 _MOUNT = "const go = () => window.AttentionExplorer ? window.AttentionExplorer.{call} : setTimeout(go, 20); go();"
 
 
@@ -34,7 +38,7 @@ def _component(
 def explorer(message: dict[str, Any] | None, *, functions: Sequence[Callable], elem_id: str = "explorer") -> gr.HTML:
     """The explorer: chips, steps, mosaic, heat map, arcs, candidates, exports over one translation.
 
-    Its value is a message as JSON (`send`): a "step", a "trace", an "error" or an "example".
+    Its value is a message (`send`): a "step", a "trace", an "error" or an "example".
 
     Args:
         functions: what the page may ask the server for: inspect, exact, npz, offline, ready.
@@ -44,7 +48,7 @@ def explorer(message: dict[str, Any] | None, *, functions: Sequence[Callable], e
 
 
 def compare_view(elem_id: str = "compare") -> gr.HTML:
-    """Two translations side by side and their difference; its value is {"a": trace, "b": trace} as JSON."""
+    """Two translations side by side and their difference; its value is the message {"a": trace, "b": trace}."""
     return _component(frontend.template("compare"), "compare(element, props, watch)", elem_id=elem_id)
 
 
@@ -73,8 +77,11 @@ def plotly_view(figure: str | None = None, *, elem_id: str | None = None) -> gr.
 
 
 def send(message: dict[str, Any] | None) -> str | None:
-    """A message as the explorer's value."""
-    return None if message is None else json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    """A message as the explorer's value: JSON, or, where that is long, its zlib stream as base64."""
+    if message is None:
+        return None
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    return text if len(text) < LONG else base64.b64encode(zlib.compress(text.encode())).decode("ascii")
 
 
 def show(draw: Callable[..., go.Figure], *arguments: Any, **options: Any) -> str:
