@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from translator.model import Attention
-from translator.model.attention import causal_keep
+from translator.model.attention import VECTOR, causal_keep, mix
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 
@@ -78,6 +78,23 @@ def test_the_kernel_and_the_plain_products_agree(causal: bool) -> None:
     want, _ = ours.attend(*parts, causal_keep(5) if causal else keep)
     torch.testing.assert_close(ours.by_kernel(*parts, keep, causal=causal), want, **CLOSE)
     torch.testing.assert_close(ours.fused(*parts, keep, causal=causal), want, **CLOSE)
+    with torch.inference_mode():
+        torch.testing.assert_close(ours.fused(*parts, keep, causal=causal), want, **CLOSE)
+
+
+@pytest.mark.parametrize("queries", [1, 4])
+@pytest.mark.parametrize("keys", [1, 2, VECTOR - 1, VECTOR, 40])
+@pytest.mark.parametrize("mask", ["none", "padding", "nothing to read"])
+def test_the_mix_of_inference_is_what_attend_gives(queries: int, keys: int, mask: str) -> None:
+    ours, _ = both()
+    query, key, value = 3 * torch.randn(2, 3, queries, 4), torch.randn(2, 3, keys, 4), torch.randn(2, 3, keys, 4)
+    keep = None if mask == "none" else (torch.arange(keys) < torch.tensor([keys, keys // 2])[:, None])[:, None, None]
+    if mask == "nothing to read":
+        keep = keep & False
+    want, weights = ours.attend(query, key, value, keep)
+    mixed, found = mix(query, key, value, None if keep is None else ~keep)
+    torch.testing.assert_close(found, weights, **CLOSE)
+    torch.testing.assert_close(ours.merge(mixed), want, **CLOSE)
 
 
 def test_a_row_with_nothing_to_attend_to_is_all_0_and_has_a_finite_gradient() -> None:

@@ -16,7 +16,7 @@ class LayerCache:
     """One layer's keys and values.
 
     `key`, `value`: [B, H, max_length, d_head], filled up to the cache's length.
-    `cross_key` [N, H, d_head, S] (laid out for the product) and `cross_value` [N, H, S, d_head].
+    `cross_key`, `cross_value`: [N, H, S, d_head].
     """
 
     key: Tensor
@@ -42,12 +42,12 @@ class Cache:
     """The memory of N sources × `rows` hypotheses; hypotheses of one source are neighbours in the batch B = N·rows.
 
     Sources are read once for all their hypotheses: in cross-attention these stand where time stands
-    in training. `src_keep` is [N, 1, 1, S] or None. `length` counts the steps taken. `single` steps while there
+    in training. `hidden` [N, 1, 1, S] is True where a source is not to be read, or None. `length` counts the steps taken. `single` steps while there
     is but one hypothesis.
     """
 
     layers: list[LayerCache]
-    src_keep: Tensor | None
+    hidden: Tensor | None
     rows: int
     length: int = 0
     single: Single | None = None
@@ -64,16 +64,6 @@ class Cache:
             return x
         return x.transpose(1, 2).flatten(0, 1).unsqueeze(2)
 
-    def cross(self, query: Tensor, layer: LayerCache, d_head: int) -> tuple[Tensor, Tensor]:
-        """Cross-attention of query [N, H, rows, d_head]: mixed [N, H, rows, d_head] and weights [N, H, rows, S]."""
-        scores = query @ layer.cross_key * d_head**-0.5
-        if self.src_keep is not None:
-            scores = scores.masked_fill(~self.src_keep, float("-inf"))
-        weights = scores.softmax(dim=-1)
-        if self.src_keep is not None:
-            weights = weights.masked_fill(~self.src_keep, 0.0)
-        return weights @ layer.cross_value, weights
-
     def reorder(self, rows: Tensor, *, sources: Tensor | None = None) -> None:
         """Let hypothesis i be what hypothesis rows[i] was; `sources` [N'] names the sources that stay (None = all).
 
@@ -88,8 +78,8 @@ class Cache:
             layer.value = self._pick(layer.value, rows)
             if sources is not None:
                 layer.cross_key, layer.cross_value = layer.cross_key[sources], layer.cross_value[sources]
-        if sources is not None and self.src_keep is not None:
-            self.src_keep = self.src_keep[sources]
+        if sources is not None and self.hidden is not None:
+            self.hidden = self.hidden[sources]
         self.rows, self.single = len(rows) // count, None
 
     def _pick(self, kept: Tensor, rows: Tensor) -> Tensor:

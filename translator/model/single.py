@@ -33,13 +33,13 @@ class Single:
 
     def __init__(self, model: Transformer, cache: Cache, gates: Gates | None) -> None:
         self.model, self.cache, self.gates = model, cache, gates
-        keep = None if cache.src_keep is None else cache.src_keep.numpy().reshape(-1)
+        hidden = None if cache.hidden is None else cache.hidden.numpy().reshape(-1)
 
         def gate(kind: str, layer: int) -> Tensor | None:
             return None if gates is None else gates.row(kind, layer)
 
         self.layers = [
-            _Layer(layer, kept, keep, gate("decoder", index), gate("cross", index))
+            _Layer(layer, kept, hidden, gate("decoder", index), gate("cross", index))
             for index, (layer, kept) in enumerate(zip(model.decoder, cache.layers, strict=True))
         ]
         self.norm = _of_torch(model.decoder_norm)
@@ -67,11 +67,11 @@ class _Layer:
     """One decoder layer, its cache as arrays without a batch axis."""
 
     def __init__(
-        self, layer: DecoderLayer, kept: LayerCache, keep: Array | None, own_gate: Tensor | None, gate: Tensor | None
+        self, layer: DecoderLayer, kept: LayerCache, hidden: Array | None, own_gate: Tensor | None, gate: Tensor | None
     ) -> None:
         self.keys, self.values = kept.key[0].numpy(), kept.value[0].numpy()
-        self.cross_keys, self.cross_values = kept.cross_key[0].numpy(), kept.cross_value[0].numpy()
-        self.hidden = None if keep is None else ~keep
+        self.cross_keys, self.cross_values = kept.cross_key[0].numpy().transpose(0, 2, 1), kept.cross_value[0].numpy()
+        self.hidden = hidden
         own, cross = layer.attention, layer.cross
         self.qkv = own.qkv.product(0, 3 * own.inner).one
         self.query = cross.qkv.product(0, cross.inner).one

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from translator.config import ModelConfig
-from translator.model.attention import causal_keep
+from translator.model.attention import causal_keep, mix
 from translator.model.cache import Cache, LayerCache
 from translator.model.layers import DecoderLayer, EncoderLayer, Stack, layer_norm
 from translator.model.linear import Linear
@@ -211,8 +211,8 @@ class Transformer(nn.Module):
         for layer in self.decoder:
             key, value = layer.cross.key_value(memory)
             own_key, own_value = memory.new_empty(size), memory.new_empty(size)
-            layers.append(LayerCache(own_key, own_value, key.transpose(-2, -1).contiguous(), value.contiguous()))
-        return Cache(layers, _over_heads(src_keep), rows)
+            layers.append(LayerCache(own_key, own_value, key.contiguous(), value.contiguous()))
+        return Cache(layers, None if src_keep is None else ~src_keep[:, None, None, :], rows)
 
     def step(self, ids: Tensor, cache: Cache, gates: Gates | None = None) -> Stepped:
         """Read one more id of every hypothesis, ids [B]; equals the last row of `decode` over all read so far.
@@ -228,10 +228,10 @@ class Transformer(nn.Module):
         for index, (layer, kept) in enumerate(zip(self.decoder, cache.layers, strict=True)):
             query, key, value = layer.attention.project(layer.attention_residual.enter(x))
             key, value = kept.append(key, value, cache.length)
-            update, read = layer.attention.attend(query, key, value, None, gates.row("decoder", index))
-            x = layer.attention_residual.leave(x, update)
+            mixed, read = mix(query, key, value)
+            x = layer.attention_residual.leave(x, layer.attention.merge(mixed, gates.row("decoder", index)))
             query = cache.by_source(layer.cross.query(layer.cross_residual.enter(x)))
-            mixed, weights = cache.cross(query, kept, layer.cross.d_head)
+            mixed, weights = mix(query, kept.cross_key, kept.cross_value, cache.hidden)
             update = layer.cross.merge(cache.by_row(mixed), gates.row("cross", index))
             x = layer.finish(layer.cross_residual.leave(x, update))
             own.append(read.squeeze(2))
