@@ -23,7 +23,7 @@ from benchmarks.served import free_port
 from benchmarks.timing import Watch
 from translator.config import DecodeConfig
 from translator.trace import Candidate, CheckpointId, Step, Token, Trace
-from translator.ui.explorer import send
+from translator.ui.message import send
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.offline import offline_page
 from translator.ui.payload import KINDS, trace_payload

@@ -20,6 +20,8 @@ from typing import Any
 
 import httpx
 
+from translator.ui.message import read
+
 ROOT = Path(__file__).resolve().parents[1]
 STARTUP = 300.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -162,7 +164,7 @@ class Visitor:
             async for line in stream.aiter_lines():
                 if '"msg":"process_completed"' in line[:60]:
                     message = json.loads(line[6:])
-                    said = json.loads(message["output"]["data"][0]) if message["success"] else {"kind": "error"}
+                    said = read(message["output"]["data"][0]) if message["success"] else {"kind": "error"}
                     return "busy" if "busy" in str(said.get("text", "")) else str(said["kind"])
         return "lost"
 

@@ -121,3 +121,12 @@ def test_the_values_load_without_heavy_libraries(module: str) -> None:
     code = f"import sys, translator.{module}; print(*sorted({heavy} & set(sys.modules)))"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == ""
+
+
+def test_a_first_translation_imports_no_library_that_takes_a_second(tiny_checkpoint: Path) -> None:
+    code = (
+        "import sys, translator; translator.load(sys.argv[1], device='cpu').translate('Hallo Welt');"
+        "print(sorted({'nltk', 'scipy.stats', 'sympy', 'torch._dynamo', 'gradio', 'pandas'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tiny_checkpoint], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

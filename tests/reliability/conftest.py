@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from benchmarks.served import free_port
+from translator.ui.message import read
 
 DEFAULTS = ("greedy", 4, 0.6, 1, 0, 1, 0, 0)
 """The decoding controls as the page sends them."""
@@ -64,7 +65,7 @@ class Visitor:
         joined = self.join(text, *settings)
         joined.raise_for_status()
         done = next(m for m in self.read() if m["msg"] == "process_completed")
-        return json.loads(done["output"]["data"][0])
+        return read(done["output"]["data"][0])
 
     def cancel(self, event_id: str) -> httpx.Response:
         body = {"session_hash": self.session, "fn_index": self.event, "event_id": event_id}

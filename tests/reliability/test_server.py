@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from translator.errors import CancelledError
 from translator.ui.gate import PATIENCE, TRUST
+from translator.ui.message import read
 from translator.ui.translate_tab import MODEL_QUEUE
 
 pytestmark = pytest.mark.slow
@@ -96,7 +97,7 @@ def test_a_bad_value_is_answered_with_a_sentence(live: Any, data: list[Any]) -> 
     visitor = live.visitor()
     assert visitor.join(None, data=data).status_code == 200
     done = next(m for m in visitor.read() if m["msg"] == "process_completed")
-    said = json.loads(done["output"]["data"][0])
+    said = read(done["output"]["data"][0])
     assert said["kind"] == "error" and len(said["text"]) > 10 and "Traceback" not in said["text"]
 
 
@@ -117,7 +118,7 @@ def test_any_ten_values_are_answered(live: Any, data: list[Any]) -> None:
     visitor = live.visitor()
     assert visitor.join(None, data=data).status_code == 200
     done = next(m for m in visitor.read() if m["msg"] == "process_completed")
-    assert done["success"] and json.loads(done["output"]["data"][0])["kind"] in ("trace", "error")
+    assert done["success"] and read(done["output"]["data"][0])["kind"] in ("trace", "error")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -47,6 +47,14 @@ def test_alphabetic_words(text, want):
     assert _read(text, "en") == want
 
 
+@given(st.data())
+def test_alphabetic_words_are_those_of_nltks_tokenizer(odd_texts, data):
+    from nltk.tokenize import RegexpTokenizer
+
+    text = data.draw(odd_texts)
+    assert words(text, "de") == list(RegexpTokenizer(segment._WORD).span_tokenize(text))
+
+
 @pytest.mark.parametrize(
     ("text", "want"),
     [

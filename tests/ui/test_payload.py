@@ -15,7 +15,7 @@ from translator.analysis.aggregate import word_groups
 from translator.analysis.heads import HeadStats
 from translator.analysis.profile import Profile
 from translator.trace import Beam, Trace
-from translator.ui.explorer import send
+from translator.ui.message import read, send
 from translator.ui.payload import (
     KINDS,
     TAIL,
@@ -80,8 +80,9 @@ def test_a_long_message_travels_compressed_and_a_short_one_as_it_is(make_trace: 
     message = {**trace_payload(make_trace(3, layers=6, heads=8), HEALTH), "translation": "Straße 😀 \u2028"}
     for short in (None, {"kind": "error", "text": message["translation"]}):
         assert json.loads(send(short) or "null") == short
-    inflated = zlib.decompress(base64.b64decode(send(message) or ""))
-    assert json.loads(inflated) == json.loads(json.dumps(message))
+    sent = send(message) or ""
+    inflated = json.loads(zlib.decompress(base64.b64decode(sent)))
+    assert inflated == json.loads(json.dumps(message)) == read(sent)
 
 
 def test_a_live_step_stands_by_itself(make_trace: Callable[..., Trace]) -> None:

@@ -8,7 +8,6 @@ from torch.nn import functional as F
 
 from translator.model.linear import Linear
 
-
 VECTOR = 16
 """Float32 numbers in the widest vector of an x86 processor."""
 

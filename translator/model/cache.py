@@ -42,8 +42,8 @@ class Cache:
     """The memory of N sources × `rows` hypotheses; hypotheses of one source are neighbours in the batch B = N·rows.
 
     Sources are read once for all their hypotheses: in cross-attention these stand where time stands
-    in training. `hidden` [N, 1, 1, S] is True where a source is not to be read, or None. `length` counts the steps taken. `single` steps while there
-    is but one hypothesis.
+    in training. `hidden` [N, 1, 1, S] is True where a source is not to be read, or None. `length` counts the steps
+    taken. `single` steps while there is but one hypothesis.
     """
 
     layers: list[LayerCache]

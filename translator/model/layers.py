@@ -90,6 +90,15 @@ class Residual(nn.Module):
         return x if self.pre else self.norm(x)
 
 
+class Embedding(nn.Embedding):
+    """`torch.nn.Embedding`, which draws nothing for weights without storage: PyTorch would import its compiler."""
+
+    def reset_parameters(self) -> None:
+        """Draw the weights from N(0, 1), unless there are none."""
+        if not self.weight.is_meta:
+            super().reset_parameters()
+
+
 def attention(config: ModelConfig, heads: int) -> Attention:
     """An attention sublayer of `heads` heads as `config` asks for."""
     return Attention(

@@ -34,7 +34,14 @@ def sinusoids(length: int, d_model: int, *, layout: str, first: float = 0) -> Te
 
 
 def position_table(config: ModelConfig) -> torch.nn.Parameter | Tensor:
-    """The table that `config` asks for, [max_positions, d_model]: a parameter if it is learned."""
-    if config.positions == "learned":
+    """The table that `config` asks for, [max_positions, d_model]: a parameter if it is learned.
+
+    Among weights without storage it has none either: PyTorch would import its compiler to compute it.
+    """
+    learned = config.positions == "learned"
+    if torch.get_default_device().type == "meta":
+        shape = torch.empty(config.max_positions, config.d_model)
+        return torch.nn.Parameter(shape) if learned else shape
+    if learned:
         return torch.nn.Parameter(torch.randn(config.max_positions, config.d_model) * 0.02)
     return sinusoids(config.max_positions, config.d_model, layout=config.positions, first=config.first_position)

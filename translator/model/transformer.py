@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from translator.config import ModelConfig
 from translator.model.attention import causal_keep, mix
 from translator.model.cache import Cache, LayerCache
-from translator.model.layers import DecoderLayer, EncoderLayer, Stack, layer_norm
+from translator.model.layers import DecoderLayer, Embedding, EncoderLayer, Stack, layer_norm
 from translator.model.linear import Linear
 from translator.model.positions import position_table
 from translator.model.single import Single
@@ -95,9 +95,9 @@ class Transformer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        self.src_embedding = nn.Embedding(config.src_vocab, config.d_model)
+        self.src_embedding = Embedding(config.src_vocab, config.d_model)
         self.tgt_embedding = (
-            self.src_embedding if config.embeddings == "shared" else nn.Embedding(config.tgt_vocab, config.d_model)
+            self.src_embedding if config.embeddings == "shared" else Embedding(config.tgt_vocab, config.d_model)
         )
         self.output = Linear(config.d_model, config.tgt_vocab, bias=config.output_bias)
         self._positions()
@@ -121,6 +121,8 @@ class Transformer(nn.Module):
 
     def _initialise(self) -> None:
         """Xavier-uniform matrices (as two source documents start), embeddings at the scale their use expects."""
+        if self.output.weight.is_meta:
+            return
         if self.config.xavier:
             for parameter in self.parameters():
                 if parameter.dim() > 1:

@@ -15,14 +15,17 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import regex
+
 from translator.text.normalise import HAN
 
-# nltk matches by `regex`, whose whitespace leaves out U+001C-1F that str.isspace has (older nltk: by `re`).
+# Whitespace of `regex` leaves out U+001C-1F, which str.isspace has.
 # A word keeps its inner apostrophes and hyphens; a sign keeps what modifies it, and emoji joined by U+200D stay whole.
 _MARK = "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u0900-\u0903\u093a-\u094f\u20d0-\u20ff"
 _LETTERS = rf"\w[\w{_MARK}]*"
 _SIGN = rf"[^\w\s\x1c-\x1f][{_MARK}\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
 _WORD = rf"{_LETTERS}(?:['’\-\u2011]{_LETTERS})*|[\U0001f1e6-\U0001f1ff]{{2}}|{_SIGN}(?:\u200d{_SIGN})*"
+_WORDS = regex.compile(_WORD)
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _CHUNK = 200  # jieba's hidden Markov model takes time quadratic in the length of a run
 
@@ -31,11 +34,11 @@ def words(text: str, language: str) -> list[tuple[int, int]]:
     """The (start, end) spans of the words of `text`, which cover every character that is not whitespace.
 
     Alphabetic text keeps "don't" and "well-known" whole and gives every punctuation mark its own word
-    (nltk's RegexpTokenizer); runs of Chinese characters are segmented by jieba, with its hidden Markov
-    model, when `language` is "zh".
+    (as nltk's RegexpTokenizer would, which takes a second to import); runs of Chinese characters are
+    segmented by jieba, with its hidden Markov model, when `language` is "zh".
     """
     if language != "zh":
-        return list(_alphabet().span_tokenize(text))
+        return _alphabetic(text, 0, len(text))
     spans: list[tuple[int, int]] = []
     position = 0
     for match in _HAN_RUN.finditer(text):
@@ -45,17 +48,8 @@ def words(text: str, language: str) -> list[tuple[int, int]]:
     return spans + _alphabetic(text, position, len(text))
 
 
-@functools.cache
-def _alphabet() -> Any:
-    """nltk's pure tokenizer; importing nltk takes seconds (it imports scipy), so it waits for the first text."""
-    from nltk.tokenize import RegexpTokenizer
-
-    return RegexpTokenizer(_WORD)
-
-
 def _alphabetic(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    found = _alphabet().span_tokenize(text[start:end]) if start < end else ()
-    return [(start + low, start + high) for low, high in found]
+    return [match.span() for match in _WORDS.finditer(text, start, end)]
 
 
 def _chinese(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -6,9 +6,7 @@ a value that stands in a template as script.)
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,9 +14,8 @@ import gradio as gr
 import plotly.graph_objects as go
 
 from translator.ui import frontend
+from translator.ui.message import send
 
-LONG = 16_384
-"""Characters of JSON from which a message is compressed: a whole trace, never a step that is waited for."""
 _MOUNT = "const go = () => window.AttentionExplorer ? window.AttentionExplorer.{call} : setTimeout(go, 20); go();"
 
 
@@ -74,14 +71,6 @@ def plotly_view(figure: str | None = None, *, elem_id: str | None = None) -> gr.
     """
     template = '<div class="plot-view"><div class="plot"></div><output aria-live="polite"></output></div>'
     return _component(template, "plot(element, props, watch)", figure, elem_id=elem_id)
-
-
-def send(message: dict[str, Any] | None) -> str | None:
-    """A message as the explorer's value: JSON, or, where that is long, its zlib stream as base64."""
-    if message is None:
-        return None
-    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-    return text if len(text) < LONG else base64.b64encode(zlib.compress(text.encode())).decode("ascii")
 
 
 def show(draw: Callable[..., go.Figure], *arguments: Any, **options: Any) -> str:

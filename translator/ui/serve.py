@@ -12,6 +12,7 @@ import threading
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -82,6 +83,8 @@ class Server:
 def serve(models: Models, *, mcp: bool = False, **address: Any) -> None:
     """Serve the page until SIGTERM or Ctrl-C, then end the process; the models load once the page is up.
 
+    PyTorch is there before the port opens: a first translation then waits for its model alone, half a second.
+
     Args:
         mcp: as in `Server`.
         address: `server_name` and `server_port`, as `gr.Blocks.launch` takes them.
@@ -89,8 +92,9 @@ def serve(models: Models, *, mcp: bool = False, **address: Any) -> None:
     done = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: done.set())
+    import_module("translator.pipeline")
     server = Server(models, mcp=mcp, **address)
-    models.warm()  # only now: to import torch at the same time would keep the page waiting
+    models.warm()
     print(f"The page is at {server.url}", flush=True)
     done.wait()
     server.close()

@@ -15,6 +15,7 @@ import gradio as gr
 from translator.ui import explorer, frontend, session
 from translator.ui.asked import Asked, told
 from translator.ui.gate import WORKERS
+from translator.ui.message import send
 from translator.ui.offline import offline_page
 
 METHODS = [(name, name) for name in ("automatic", "greedy", "beam", "sample")]
@@ -120,7 +121,7 @@ def _runner(models: session.Models) -> Callable[..., Iterator[tuple[Any, Any]]]:
         asked = session.translate_stream(models, text, direction, settings_of(values), session=request.session_hash)
         for number, message in enumerate(asked):
             translation = message.get("translation")
-            yield explorer.send({**message, "number": number}), gr.skip() if translation is None else translation
+            yield send({**message, "number": number}), gr.skip() if translation is None else translation
 
     return run
 

@@ -1,0 +1,24 @@
+"""A message to the page as the value of a component: JSON, or, where that is long, its zlib stream as base64."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any
+
+LONG = 16_384
+"""Characters of JSON from which a message is compressed: a whole trace, never a step that is waited for."""
+
+
+def send(message: dict[str, Any] | None) -> str | None:
+    """The value that the page's `messageOf` reads; None stays None."""
+    if message is None:
+        return None
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    return text if len(text) < LONG else base64.b64encode(zlib.compress(text.encode())).decode("ascii")
+
+
+def read(value: str) -> dict[str, Any]:
+    """The message that `send` made `value` of."""
+    return json.loads(value if value.startswith("{") else zlib.decompress(base64.b64decode(value)))
