@@ -5,9 +5,11 @@ them in $TRANSLATOR_MODELS. $GRADIO_SERVER_NAME and $GRADIO_SERVER_PORT say wher
 are tools of the Model Context Protocol too.
 """
 
+import gc
 import os
 import sys
 
+gc.disable()  # until the page is up: among modules that all stay it took a quarter of the start
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two requests at once beat one on two threads
 

@@ -61,6 +61,12 @@ def test_warming_stops_at_half_of_the_memory(tiny_checkpoint: Path, weight: int)
     assert list(models.held) == ["a", "b", "c"]
 
 
+def test_a_warm_model_has_laid_out_its_weights(tiny_checkpoint: Path) -> None:
+    models = Models({"a": tiny_checkpoint}, device="cpu")
+    models.warm().join()
+    assert models.get("a").bundle.model.output._products
+
+
 def test_no_pickle_is_loaded_whatever_the_folder_says(tiny_marian: Path, tmp_path: Path) -> None:
     pickled = Path(shutil.copytree(tiny_marian, tmp_path / "pickled"))
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
@@ -73,6 +79,8 @@ def test_no_pickle_is_loaded_whatever_the_folder_says(tiny_marian: Path, tmp_pat
 def test_an_unknown_name_is_refused_by_those_that_there_are(tiny_checkpoint: Path) -> None:
     with pytest.raises(InputError, match="there is no direction 'fr-en'; there are a"):
         Models({"a": tiny_checkpoint}, device="cpu").get("fr-en")
+    for odd in ("fr-en", None, [], {}):
+        assert "; there are a" in Models({"a": tiny_checkpoint}, device="cpu").state(odd)
 
 
 SPACES = """

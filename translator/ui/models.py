@@ -7,6 +7,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -63,12 +64,18 @@ class Models:
             return {name: model.memory for name, model in self._loaded.items()}
 
     def warm(self) -> threading.Thread:
-        """Start loading behind the page's back, so that the port answers at once; up to half of the memory."""
+        """Start loading behind the page's back, up to half of the memory, and try each model once.
+
+        A first translation lays out the weights and, for Chinese, reads a dictionary: half a second.
+        """
 
         def load() -> None:
             for name in self.names:
                 if sum(self.held.values()) <= self.memory / 2:
-                    self._load(name)
+                    found = self._load(name)
+                    if not isinstance(found, TranslatorError):
+                        with suppress(TranslatorError):  # an odd vocabulary may lack every word of it
+                            found.translate("Hello", max_length=2)
 
         thread = threading.Thread(target=load, daemon=True)
         thread.start()
@@ -90,12 +97,11 @@ class Models:
 
     def state(self, name: object) -> str:
         """What becomes of it, at once: "ready", "loading", "" if nobody has asked for it yet, or why it is refused."""
-        if name not in self.names:
+        if not isinstance(name, str) or name not in self.names:
             return f"there is no direction {str(name)[:20]!r}; there are {', '.join(self.names)}"
-        key = str(name)
-        if key in self._failed:
-            return f"{key} is not available here: {self._failed[key]}"
-        return "ready" if key in self._loaded else "loading" if self._locks[key].locked() else ""
+        if name in self._failed:
+            return f"{name} is not available here: {self._failed[name]}"
+        return "ready" if name in self._loaded else "loading" if self._locks[name].locked() else ""
 
     def ask(self, name: str, work: Callable[[Translator], R]) -> R:
         """`work(model)`, which must be quick: at once where the model is held, else in a worker, which loads it.
@@ -139,7 +145,7 @@ class Models:
                 if name in self._loaded:
                     self._loaded.move_to_end(name)
                     return self._loaded[name]
-            from translator.pipeline import load  # torch takes seconds to import; the page must not wait for it
+            from translator.pipeline import load  # brings torch, which a page without a server must not wait for
 
             what, revision = _pinned(self.names[name])
             try:

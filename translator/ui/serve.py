@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import logging
 import os
@@ -30,6 +31,8 @@ from translator.ui.page import build, launch_settings
 
 log = logging.getLogger(__name__)
 QUEUE = 32
+PATIENCE = 1.0
+"""Seconds that the port waits for the models; what takes longer loads behind the page, which says so."""
 LOOK = 0.1
 """Seconds after which it is looked whether an event has begun."""
 
@@ -81,9 +84,9 @@ class Server:
 
 
 def serve(models: Models, *, mcp: bool = False, **address: Any) -> None:
-    """Serve the page until SIGTERM or Ctrl-C, then end the process; the models load once the page is up.
+    """Serve the page until SIGTERM or Ctrl-C, then end the process.
 
-    PyTorch is there before the port opens: a first translation then waits for its model alone, half a second.
+    The port opens with the models at hand, so that a first translation waits for nothing, unless they take long.
 
     Args:
         mcp: as in `Server`.
@@ -93,8 +96,10 @@ def serve(models: Models, *, mcp: bool = False, **address: Any) -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: done.set())
     import_module("translator.pipeline")
+    models.warm().join(PATIENCE)
     server = Server(models, mcp=mcp, **address)
-    models.warm()
+    gc.freeze()
+    gc.enable()
     print(f"The page is at {server.url}", flush=True)
     done.wait()
     server.close()
