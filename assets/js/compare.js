@@ -160,6 +160,7 @@ class Comparison {
   board(slicing, layers, heads, fits) {
     const box = this.find(".board"), { kind, layer, head } = this.state, points = stops("house");
     box.style.gridTemplateColumns = `24px repeat(${heads}, minmax(0, 1fr))`;
+    box.parentElement.hidden = !fits;
     if (!fits) return box.replaceChildren();
     const nodes = [el("span"), ...Array.from({ length: heads }, (_, h) => el("span", { class: "cap", text: "H" + (h + 1) }))];
     for (let l = 0; l < layers; l++) {

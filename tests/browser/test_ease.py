@@ -125,6 +125,21 @@ def test_compare_shows_both_and_their_difference(open_page: Callable[..., Page])
         assert page.inner_text("#compare .why")
 
 
+def test_two_typed_sentences_are_compared(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Compare").click()
+    page.wait_for_selector("#compare [data-side=b] .xtick")
+    assert page.is_visible("#compare .board")
+    for side, text in (("a", "Ja."), ("b", "Mein kleiner Bruder und ich gehen heute in den alten Park.")):
+        page.locator(f"#compare-direction-{side} label", has_text="Deutsch").click()
+        page.fill(f"#compare-{side} textarea", text)
+    before = page.inner_text("#compare .said >> nth=1")
+    page.click("#compare-run")
+    page.wait_for_function("before => document.querySelectorAll('#compare .said')[1].innerText !== before", arg=before)
+    assert page.inner_text("#compare .why").startswith("A is ")
+    assert not page.is_visible("#compare .board") and page.get_by_text("Where the heads differ most").is_hidden()
+
+
 def test_one_step_drives_both_sides_of_a_comparison(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.get_by_role("tab", name="Compare").click()
