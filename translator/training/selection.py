@@ -56,8 +56,10 @@ def _candidates(run: Path, config: TrainConfig) -> dict[str, dict[str, Tensor]]:
     if (run / "best.pt").exists():
         candidates["the best evaluation"] = read_whole(run / "best.pt")
     first = config.first()
-    if first is not None and first.model == config.model and (run / BASE).is_dir():
-        before = _before(run / BASE, first)
+    if first is None or not (run / BASE).is_dir():
+        return candidates
+    before = _before(run / BASE, first)
+    if {name: value.shape for name, value in before.items()} == {n: v.shape for n, v in candidates[mean].items()}:
         both = {name: (value + before[name]) / 2 for name, value in candidates[mean].items()}
         candidates[f"the mean of {mean} and of the run before"] = both
     return candidates
