@@ -255,7 +255,7 @@ const mountLab = (element, server) => {
     for (const [n, figure] of (answer.figures || []).entries()) {
       const holder = el("figure", {}, ...(answer.captions ? [el("figcaption", { class: "cap", text: t(answer.captions[n]) })] : []), el("div", { class: "plot-view" }, el("div", { class: "plot" }), el("output", { "aria-live": "polite" })));
       figures.append(holder);
-      mountPlot(holder, { value: spokenFigure(figure, t) }, () => {});
+      mountPlot(holder, { value: figure }, () => {});
       const chosen = point => (answer.picks ? { choice: answer.picks[point.y] } : { query: point.y + 1, key: point.x + 1 });
       const choose = ({ points: [point] }) => { if (answer.picks && !answer.picks[point.y]) return; Object.assign(state.options[state.view], chosen(point)); paintViews(); look(true); };
       if ((answer.cells || answer.picks) && !n) whenPlotly(() => holder.querySelector(".plot").on?.("plotly_click", choose));

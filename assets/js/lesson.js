@@ -8,13 +8,13 @@ const mountLesson = (element, server) => {
   const state = { course: null, name: null, text: "", direction: "", options: {}, views: {}, answers: {}, done: new Set(JSON.parse(recall("lesson-done") || "[]")) };
   const figure = { value: null };
   let redraw = () => {}, asked = 0, timer = 0, latest = null, language = 0;
-  mountPlot(find(".shown"), figure, (_, draw) => { redraw = draw; });
 
   /* ---- words: the lesson's own table first, then the page's ---- */
   const say = (english, values = {}) => {
     const own = (state.course && state.course.words[english]) || t(english);
     return own.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
   };
+  mountPlot(find(".shown"), figure, (_, draw) => { redraw = draw; }, say);
   const station = () => state.course.stations.find(each => each.name === state.name);
   const index = () => state.course.stations.indexOf(station());
 
@@ -113,7 +113,7 @@ const mountLesson = (element, server) => {
     find(".views").hidden = views.length < 2;
     find(".views").replaceChildren(...views.map(each => el("button", { type: "button", "aria-pressed": String(each === now), text: say(each.name), on: { click: () => { state.views[state.name] = each.name; load(); } } })));
     find(".tensor").replaceChildren(el("code", { text: now.tensor }), ...(now.shape.length ? [el("span", { class: "shape", text: `[${now.shape.join(", ")}]` })] : []));
-    figure.value = spokenFigure(latest.figure, say);
+    figure.value = latest.figure;
     redraw();
     find(".plot").setAttribute("aria-label", `${station().title}: ${say(view)} ${now.tensor}`);
     turn(controls);

@@ -1,21 +1,25 @@
 /* Any figure made in Python, shown with this page's settings: no cloud, no MathJax, our colours, dark mode. */
 
-const mountPlot = (element, props, watch) => {
+/** `say` turns a figure's words into the page's language: `t`, or a table of one's own before it. */
+const mountPlot = (element, props, watch, say = t) => {
   const box = element.querySelector(".plot-view"), plot = box.querySelector(".plot"), note = box.querySelector("output");
   const draw = () => {
     if (!props.value || !window.Plotly || !box.clientWidth) return;
     const themes = JSON.parse(props.value), figure = themes[dark() ? "dark" : "light"];
-    speakFigures(themes, t);
     note.textContent = themes.error || "";
     plot.hidden = !!themes.error;
     if (themes.error) return;
-    Plotly.react(plot, figure.data, { ...figure.layout, autosize: true, font: { ...figure.layout.font, family: cssVar("--sans") }, height: figure.layout.height || 420 }, { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"], modeBarButtonsToAdd: [svgButton()] });
+    speakFigure(figure, say);
+    Plotly.react(plot, figure.data, { ...figure.layout, autosize: true, font: { ...figure.layout.font, family: cssVar("--sans") }, height: figure.layout.height || heightOf(figure) }, { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"], modeBarButtonsToAdd: [svgButton()] });
     plot.setAttribute("role", "img");
     plot.setAttribute("aria-label", figure.layout.title?.text || "");
   };
+  const last = () => {  // an answer may have taken this one's place
+    if (box.isConnected) return draw();
+    for (const change of ["explorer-theme", "explorer-language"]) removeEventListener(change, last);
+  };
   watch("value", draw);
-  addEventListener("explorer-theme", draw);
-  addEventListener("explorer-language", draw);
+  for (const change of ["explorer-theme", "explorer-language"]) addEventListener(change, last);
   whenPlotly(draw);
   new ResizeObserver(draw).observe(box);
 };
@@ -36,28 +40,21 @@ const whenPlotly = run => {
   loadPlotly();
 };
 
-/** Names, legends and axes of a figure's themes in the page's language; "sine, pair 3" is a word and a number. */
-const speakFigures = (themes, say) => {
-  for (const { data, layout } of Object.values(themes)) {
-    if (!layout) continue;
-    for (const each of data) {
-      const [, word, number] = /^(.*?)(?:,? (?:pair )?(\d+))?$/.exec(each.name || "");
-      if (word) each.name = say(word) + (number ? ` ${number}` : "");
-      if (each.colorbar?.title?.text) each.colorbar.title.text = say(each.colorbar.title.text);
-    }
-    for (const [name, axis] of Object.entries(layout)) if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.text = say(axis.title.text);
-    const names = layout.yaxis?.ticktext, others = names?.indexOf("all others");
-    if (others >= 0) names[others] = say("all others");
+/** Names, legends, axes and hover texts of a figure in the page's language; "sine, pair 3" is a word and a number. */
+const speakFigure = ({ data, layout }, say) => {
+  for (const each of data) {
+    const [, word, number] = /^(.*?)(?:,? (?:pair )?(\d+))?$/.exec(each.name || "");
+    if (word) each.name = say(word) + (number ? ` ${number}` : "");
+    if (each.colorbar?.title?.text) each.colorbar.title.text = say(each.colorbar.title.text);
+    if (each.hovertemplate) each.hovertemplate = each.hovertemplate.replace(/(%\{[^}]*\}|<[^>]*>)|[a-z]+(?: [a-z]+)*/gi, (words, mark) => mark || say(words));
   }
+  for (const [name, axis] of Object.entries(layout)) if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.text = say(axis.title.text);
+  const names = layout.yaxis?.ticktext, others = names?.indexOf("all others");
+  if (others >= 0) names[others] = say("all others");
 };
 
-/** The figure in those words, and as high as its tokens need. */
-const spokenFigure = (text, say) => {
-  const themes = JSON.parse(text);
-  speakFigures(themes, say);
-  for (const { layout } of Object.values(themes)) {
-    const names = layout?.yaxis?.ticktext;
-    if (layout) layout.height ||= names ? clamp(150 + 24 * names.length, 260, phone() ? 480 : 640) : 380;
-  }
-  return JSON.stringify(themes);
+/** As high as a figure's tokens need, where it does not say. */
+const heightOf = ({ layout }) => {
+  const names = layout.yaxis?.ticktext;
+  return names ? clamp(150 + 24 * names.length, 260, phone() ? 480 : 640) : 400;
 };

@@ -179,6 +179,8 @@ def test_figures_and_cards_speak_the_language_of_the_page(open_page: Callable[..
         page.click(f"[data-language={language}]")
         page.wait_for_selector(f"#position-lines .legendtext >> text='{curve}'")
         assert page.text_content("#position-heatmap .xtitle, #position-heatmap .x2title") == axis
+        hover = page.evaluate("document.querySelector('#position-heatmap .js-plotly-plot').data[0].hovertemplate")
+        assert f" {axis} %{{x}}<br>%{{z:.4f}}<extra></extra>" in hover
     page.click("[data-language=de]")
     page.get_by_role("tab", name="Über").click()
     assert page.inner_text("#about .model-cards") == "Modellkarten"
