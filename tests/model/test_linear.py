@@ -122,7 +122,7 @@ def test_a_changed_weight_is_laid_out_anew_and_a_copy_has_its_own() -> None:
         want = F.linear(x, weight, bias)
         with torch.inference_mode():
             torch.testing.assert_close(each(x), want, **CLOSE)
-            torch.testing.assert_close(each.product(2, 5).one(x[0].numpy()), want[0, 2:5].detach().numpy(), **CLOSE)
+            torch.testing.assert_close(each.product(2, 5).one(x[:1].numpy()), want[:1, 2:5].detach().numpy(), **CLOSE)
     torch.testing.assert_close(F.linear(x, copied.weight, copied.bias), before, **CLOSE)
 
 
@@ -139,7 +139,7 @@ def test_only_weights_that_are_halves_are_kept_as_halves() -> None:
         x = torch.randn(3, 40)
         want = x.double() @ layer.weight.double().T + layer.bias.double()
         torch.testing.assert_close(kept.many(x).double(), want, atol=1e-6, rtol=1e-6)
-        torch.testing.assert_close(kept.one(x[1].numpy()), want[1].float().numpy(), atol=1e-6, rtol=1e-6)
+        torch.testing.assert_close(kept.one(x[1:2].numpy()), want[1:2].float().numpy(), atol=1e-6, rtol=1e-6)
 
 
 def test_a_prepared_layer_may_become_double() -> None:

@@ -30,7 +30,7 @@ class Product(Protocol):
     """Of all its layouts together, for each weight."""
 
     def one(self, x: np.ndarray) -> np.ndarray:
-        """x [K] to [N]."""
+        """x [1, K] to [1, N]."""
 
     def many(self, x: Tensor) -> Tensor:
         """x [..., K] to [..., N]."""
@@ -119,8 +119,8 @@ class HalfProduct:
         self._product = _direct(torch.ops.quantized.linear_dynamic_fp16.default)
 
     def one(self, x: np.ndarray) -> np.ndarray:
-        """x [K] to [N]."""
-        return self.many(torch.from_numpy(x)[None]).numpy()[0]
+        """x [1, K] to [1, N]."""
+        return self.many(torch.from_numpy(x)).numpy()
 
     def many(self, x: Tensor) -> Tensor:
         """x [..., K] to [..., N]."""
@@ -151,7 +151,7 @@ class FloatProduct:
         return None if self.bias is None else self.bias.numpy()
 
     def one(self, x: np.ndarray) -> np.ndarray:
-        """x [K] to [N]."""
+        """x [1, K] to [1, N]."""
         out = np.dot(x, self.columns)
         if self.shift is not None:
             out += self.shift
@@ -179,8 +179,8 @@ class Int8Product:
         self._product = _direct(torch.ops.quantized.linear_dynamic.default)
 
     def one(self, x: np.ndarray) -> np.ndarray:
-        """x [K] to [N]."""
-        return self.many(torch.from_numpy(x)[None]).numpy()[0]
+        """x [1, K] to [1, N]."""
+        return self.many(torch.from_numpy(x)).numpy()
 
     def many(self, x: Tensor) -> Tensor:
         """x [..., K] to [..., N]."""

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from translator.model.attention import Attention
 from translator.model.cache import Cache, LayerCache
 from translator.model.layers import ACTIVATIONS, DecoderLayer, FeedForward, Residual
+from translator.model.linear import FloatProduct
 
 if TYPE_CHECKING:
     from translator.model.transformer import Gates, Transformer
@@ -54,13 +55,13 @@ class Single:
         time = self.cache.length
         if time >= self.layers[0].keys.shape[1]:
             raise ValueError(f"the cache holds {time} steps and is full")
-        x = self.model.embed(ids[None], target=True, first=time).numpy().reshape(-1)
+        x = self.model.embed(ids[None], target=True, first=time).numpy()[0]
         own, cross = [], []
         for layer in self.layers:
             x, a, b = layer(x, time)
             own.append(torch.from_numpy(a))
             cross.append(torch.from_numpy(b))
-        return torch.from_numpy(self.output(self.norm(x))[None]), own, cross
+        return torch.from_numpy(self.output(self.norm(x))), own, cross
 
 
 class _Layer:
@@ -81,7 +82,7 @@ class _Layer:
         self.feed_forward, self.last = _feed_forward(layer.feed_forward), _Residual(layer.feed_forward_residual)
 
     def __call__(self, x: Array, time: int) -> tuple[Array, Array, Array]:
-        """x [D] at index `time`: the next x, and the rows [1, H, time + 1] and [1, H, S] it read by."""
+        """x [1, D] at index `time`: the next x, and the rows [1, H, time + 1] and [1, H, S] it read by."""
         first, second = self.residuals
         query, key, value = self.qkv(first.enter(x)).reshape(self.parts)
         self.keys[:, time], self.values[:, time] = key, value
@@ -113,7 +114,7 @@ class _Mix:
         mixed = np.matmul(weights, values)
         if self.gate is not None:
             mixed = mixed * self.gate
-        return self.out(mixed.reshape(-1)), weights.transpose(1, 0, 2)
+        return self.out(mixed.reshape(1, -1)), weights.transpose(1, 0, 2)
 
 
 class _Residual:
@@ -129,9 +130,11 @@ class _Residual:
 
 
 def _feed_forward(layer: FeedForward) -> Function:
-    up, down = (linear.product(0, linear.out_features).one for linear in (layer.up, layer.down))
-    activation = _of_torch(layer.activation)
-    return lambda x: down(activation(up(x)))
+    up, down = (linear.product(0, linear.out_features) for linear in (layer.up, layer.down))
+    if isinstance(up, FloatProduct) or isinstance(down, FloatProduct):
+        activation = _of_torch(layer.activation)
+        return lambda x: down.one(activation(up.one(x)))
+    return lambda x: down.many(layer.activation(up.many(torch.from_numpy(x)))).numpy()
 
 
 def _of_torch(function: Callable[[Tensor], Tensor]) -> Function:
