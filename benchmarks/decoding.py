@@ -131,6 +131,7 @@ def variant(model: Transformer, precision: Weights, *, halves: bool = True) -> T
             if isinstance(layer, Linear):
                 layer.weight[0, 0] += 1e-6  # no half has so fine a step there
     prepare(copied, precision)
+    copied.compiled.start(copied, wait=True)
     return copied
 
 

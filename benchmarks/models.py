@@ -82,6 +82,7 @@ def make(size: Size, folder: Path) -> Contestants:
     theirs.save_pretrained(folder)
     ours = load_bundle(str(folder)).model.eval()
     prepare(ours)
+    ours.compiled.start(ours, wait=True)
     return Contestants(size, ours, theirs, folder)
 
 

@@ -71,6 +71,14 @@ class Translator:
         """Bytes that its weights come to, with those laid out for the processor; counted once."""
         return memory(self.bundle.model)
 
+    def compile(self, *, wait: bool = False) -> None:
+        """Let the steps of a search over one sentence become machine code: two to five times as fast, on a CPU.
+
+        It takes a second, and some ten where it is done for the first time, in the background or with `wait` before
+        this returns. Until then, and where Numba is missing, PyTorch takes the steps; the results agree to 1e-5.
+        """
+        self.bundle.model.compiled.start(self.bundle.model, wait=wait)
+
     def translate(self, text: str, **settings: Any) -> Trace:
         """Translate one sentence; see `stream` for the settings and the errors."""
         request = self._intake.request(text, **settings)
@@ -316,11 +324,12 @@ def load(
     """Load a checkpoint: a name ("de-en"), a folder, or a hub id ("owner/name") with its `revision`.
 
     Without `pickles` a Marian checkpoint whose weights are no safetensors is refused, as the page does. `precision`
-    "int8" keeps all but queries, keys and values in eight bits: faster, maps within 0.03, a batch near its sentences.
+    "int8" keeps the decoder's feed-forward layers and its output in bytes: a large model decodes faster once it is
+    compiled, and its maps stay within 0.02.
 
     Raises:
         CheckpointError: it is missing, damaged, or its files do not fit each other.
-        InputError: the device does not exist here, or has no eight-bit products.
+        InputError: the device does not exist here, or bytes are not to be had.
     """
     bundle = load_bundle(name, device=device, revision=revision, pickles=pickles)
     prepare(bundle.model, precision)

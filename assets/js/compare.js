@@ -226,7 +226,9 @@ const mountCompare = (element, props, watch) => {
   let last = null;
   watch("value", async () => {
     if (!props.value || props.value === last) return;
-    const value = last = props.value, message = await messageOf(value);
+    const value = last = props.value;
+    const unread = () => ({ error: t("The answer could not be read. Please try again.") });
+    const message = await Promise.resolve(messageOf(value)).catch(unread);
     if (value !== last) return;
     if (message.error) return view.notice(tMessage(message.error));
     view.notice("");

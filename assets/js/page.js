@@ -35,11 +35,12 @@ const mountExplorer = (element, props, watch, server) => {
     timer = setTimeout(lost, IDLE_AFTER);
     const mine = pulse = setInterval(async () => { if (await serverGone() && mine === pulse) lost(); }, PULSE);
   };
+  const unread = () => ({ kind: "error", text: t("The answer could not be read. Please try again.") });
   const receive = async () => {
     if (!props.value || props.value === last) return;
     const value = last = props.value;
     let message = messageOf(value);
-    if (message instanceof Promise) message = await message;  // a short one is shown at once, in the order of arrival
+    if (message instanceof Promise) message = await message.catch(unread);  // a short one is shown at once, in the order of arrival
     if (value !== last) return;
     if (message.kind === "example") return x.wanted ? null : open((data.directions.includes(asked) && first(asked) || message).id, true);
     if (message.kind === "empty") { busy(false); return x.empty(t(message.text)); }

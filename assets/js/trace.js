@@ -8,10 +8,10 @@ const bytesOf = base64 => {
   return bytes;
 };
 
-/** A message as the server sent it: JSON, at once, or a promise where it is long and came deflated, in base64. */
+/** A message as the server sent it: JSON, at once, or a promise where it is long and came deflated, in base64 (rejected if it cannot be read). */
 const messageOf = value => {
   if (value.startsWith("{")) return JSON.parse(value);
-  return new Response(new Blob([bytesOf(value)]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+  return (async () => new Response(new Blob([bytesOf(value)]).stream().pipeThrough(new DecompressionStream("deflate"))).json())();
 };
 
 /** Weights arrive as 16-bit fixed point (the page) or as 32-bit floats (exports, offline page). */

@@ -323,6 +323,15 @@ def test_a_sentence_is_translated_token_by_token(
     assert page.evaluate("window.__explorer.trace.tgt.length") == seen[-1]
 
 
+def test_an_answer_that_cannot_be_read_ends_the_wait(open_page: Callable[..., Page]) -> None:
+    page = open_page(init="window.DecompressionStream = class { constructor() { throw new Error('not here'); } }")
+    page.fill("#source-text textarea", "Good morning. We are here, and we would like to know what the weather is.")
+    page.click("#translate")
+    page.wait_for_selector(".notice.error:visible", timeout=20_000)  # the page itself gives up after 45 s
+    assert "could not be read" in page.inner_text(".notice")
+    assert not page.evaluate("document.body.classList.contains('busy')")
+
+
 @pytest.mark.parametrize(("text", "said"), [("   ", "blank"), ("x" * 1200, "1,000")])
 def test_refusals_stand_under_the_field_and_the_last_trace_stays(
     open_page: Callable[..., Page], text: str, said: str

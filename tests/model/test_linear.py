@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from translator.errors import InputError
-from translator.model import Gates, Transformer, linear, prepare
+from translator.model import Transformer, linear, prepare
 from translator.model.linear import Linear
 
 ROOT = Path(__file__).parents[2]
@@ -65,49 +65,6 @@ def test_a_prepared_model_gives_what_it_gave(
         torch.testing.assert_close(getattr(decoded, name), getattr(want, name), **CLOSE)
 
 
-@pytest.mark.parametrize("changes", HABITS)
-@pytest.mark.parametrize("row", [0, 2], ids=["whole", "padded"])
-@pytest.mark.parametrize("gated", [False, True])
-@torch.inference_mode()
-def test_steps_of_one_hypothesis_equal_the_rows_of_decode(
-    make_model: Callable[..., Transformer], batch: Batch, changes: dict[str, object], row: int, gated: bool
-) -> None:
-    model = make_model(**changes)
-    src_ids, src_keep, tgt_ids = (each[row : row + 1] for each in batch)
-    gates = Gates(decoder=torch.rand(2, 2), cross=torch.rand(2, 1, 2)) if gated else None
-    memory = model.encode(src_ids, src_keep).memory
-    want = model.decode(tgt_ids, memory, src_keep, gates)
-    prepare(model)
-    cache = model.start(memory, src_keep, max_length=6)
-    for t in range(6):
-        step = model.step(tgt_ids[:, t], cache, gates)
-        assert cache.single is not None
-        torch.testing.assert_close(step.logits, want.logits[:, t], **CLOSE)
-        torch.testing.assert_close(step.decoder, want.decoder[..., t, : t + 1], **CLOSE)
-        torch.testing.assert_close(step.cross, want.cross[..., t, :], **CLOSE)
-    with pytest.raises(ValueError, match="holds 6 steps and is full"):
-        model.step(tgt_ids[:, 0], cache, gates)
-
-
-@torch.inference_mode()
-def test_one_hypothesis_becomes_three_and_one_again(make_model: Callable[..., Transformer], batch: Batch) -> None:
-    model = make_model()
-    src_ids, tgt_ids = batch[0][:1], batch[2]
-    memory = model.encode(src_ids, None).memory
-    three = torch.cat([tgt_ids[:1, :2].expand(3, -1), tgt_ids[:, 2:]], 1)
-    want = model.decode(three, memory.expand(3, -1, -1), None).logits
-    prepare(model)
-    cache = model.start(memory, None, max_length=6)
-    for t in range(2):
-        torch.testing.assert_close(model.step(three[:1, t], cache).logits, want[:1, t], **CLOSE)
-    cache.reorder(torch.tensor([0, 0, 0]))
-    for t in (2, 3):
-        torch.testing.assert_close(model.step(three[:, t], cache).logits, want[:, t], **CLOSE)
-    cache.reorder(torch.tensor([2]))
-    for t in (4, 5):
-        torch.testing.assert_close(model.step(three[2:, t], cache).logits, want[2:, t], **CLOSE)
-
-
 def test_a_changed_weight_is_laid_out_anew_and_a_copy_has_its_own() -> None:
     torch.manual_seed(0)
     layer, x = Linear(12, 7), torch.randn(3, 12)
@@ -122,7 +79,7 @@ def test_a_changed_weight_is_laid_out_anew_and_a_copy_has_its_own() -> None:
         want = F.linear(x, weight, bias)
         with torch.inference_mode():
             torch.testing.assert_close(each(x), want, **CLOSE)
-            torch.testing.assert_close(each.product(2, 5).one(x[:1].numpy()), want[:1, 2:5].detach().numpy(), **CLOSE)
+            torch.testing.assert_close(each.product(2, 5)(x), want[:, 2:5], **CLOSE)
     torch.testing.assert_close(F.linear(x, copied.weight, copied.bias), before, **CLOSE)
 
 
@@ -138,8 +95,8 @@ def test_only_weights_that_are_halves_are_kept_as_halves() -> None:
         assert isinstance(kept, linear.HalfProduct)
         x = torch.randn(3, 40)
         want = x.double() @ layer.weight.double().T + layer.bias.double()
-        torch.testing.assert_close(kept.many(x).double(), want, atol=1e-6, rtol=1e-6)
-        torch.testing.assert_close(kept.one(x[1:2].numpy()), want[1:2].float().numpy(), atol=1e-6, rtol=1e-6)
+        torch.testing.assert_close(kept(x).double(), want, atol=1e-6, rtol=1e-6)
+        torch.testing.assert_close(kept(x[1:2]).double(), want[1:2], atol=1e-6, rtol=1e-6)
 
 
 def test_a_prepared_layer_may_become_double() -> None:
@@ -160,29 +117,27 @@ def test_gradients_still_flow_through_a_prepared_layer() -> None:
 
 
 @torch.inference_mode()
-def test_eight_bits_stay_near(make_model: Callable[..., Transformer], batch: Batch) -> None:
-    """Each weight is off by half a 127th of its row's largest, each input by half a 255th of their range, at most."""
-    torch.manual_seed(1)
-    layer, x = Linear(64, 48), torch.randn(5, 64)
-    want = layer(x)
-    prepare(layer, "int8")
-    error = (layer(x) - want).abs().amax()
-    assert 0 < error < 0.05 * want.abs().amax()
+def test_bytes_are_for_what_makes_no_maps(make_model: Callable[..., Transformer], batch: Batch) -> None:
     model = make_model()
     src_ids, src_keep, tgt_ids = batch
-    memory = model.encode(src_ids, src_keep).memory
-    plain = model.decode(tgt_ids, memory, src_keep)
+    plain = model.encode(src_ids, src_keep)
+    want = model.decode(tgt_ids, plain.memory, src_keep)
     prepare(model, "int8")
-    found = model.decode(tgt_ids, memory, src_keep)
-    assert not torch.equal(found.logits, plain.logits)
-    assert float((found.cross - plain.cross).abs().max()) < 0.02
+    assert torch.allclose(model.encode(src_ids, src_keep).memory, plain.memory, **CLOSE)
+    found = model.decode(tgt_ids, plain.memory, src_keep)
+    torch.testing.assert_close(found.decoder[:, 0], want.decoder[:, 0], **CLOSE)
+    assert not torch.allclose(found.logits, want.logits, **CLOSE)
+    assert float((found.cross - want.cross).abs().max()) < 0.02
 
 
 def test_a_precision_that_is_not_to_be_had_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="precision is 'int4'; it must be one of fp32, int8"):
         prepare(Linear(2, 2), "int4")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="precision is 'int8', which this device"):
+    with pytest.raises(InputError, match="precision is 'int8', which is for the CPU"):
         prepare(Linear(2, 2).to("meta"), "int8")
+    monkeypatch.setattr(linear, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match="precision is 'int8', which needs one package more: pip install numba"):
+        prepare(Linear(2, 2), "int8")
 
 
 USED = """
@@ -204,6 +159,7 @@ def use(model):
         with torch.inference_mode():
             finish(search(model, [5, 6, 2], config, max_length=3))
             search_batch(model, [[5, 6, 2]] * 2, config, max_lengths=[3, 3])
+    model.compiled.start(model, wait=True)
 
 torch.set_num_threads(1)
 shape = dict(encoder_layers=1, decoder_layers=1, encoder_heads=2, decoder_heads=2, max_positions=16)

@@ -3,54 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from torch import Tensor
-
-if TYPE_CHECKING:
-    from translator.model.single import Single
-
-
-@dataclass(eq=False)
-class LayerCache:
-    """One layer's keys and values.
-
-    `key`, `value`: [B, H, max_length, d_head], filled up to the cache's length.
-    `cross_key`, `cross_value`: [N, H, S, d_head].
-    """
-
-    key: Tensor
-    value: Tensor
-    cross_key: Tensor
-    cross_value: Tensor
-
-    def append(self, key: Tensor, value: Tensor, length: int) -> tuple[Tensor, Tensor]:
-        """Write key and value [B, H, 1, d_head] at index `length`; returns all up to and with it.
-
-        Raises:
-            ValueError: the cache is full.
-        """
-        if length >= self.key.shape[2]:
-            raise ValueError(f"the cache holds {self.key.shape[2]} steps and is full")
-        self.key[:, :, length : length + 1] = key
-        self.value[:, :, length : length + 1] = value
-        return self.key[:, :, : length + 1], self.value[:, :, : length + 1]
 
 
 @dataclass(eq=False)
 class Cache:
     """The memory of N sources × `rows` hypotheses; hypotheses of one source are neighbours in the batch B = N·rows.
 
+    `keys`, `values`: [L, B, H, max_length, d_head], filled up to `length`, the steps taken.
+    `cross_keys`, `cross_values`: [L, N, H, S, d_head].
     Sources are read once for all their hypotheses: in cross-attention these stand where time stands
-    in training. `hidden` [N, 1, 1, S] is True where a source is not to be read, or None. `length` counts the steps
-    taken. `single` steps while there is but one hypothesis.
+    in training. `hidden` [N, 1, 1, S] is True where a source is not to be read, or None. The compiled
+    step keeps here the `decoder` that it reads, and in `views` how it sees all this until it is reordered.
     """
 
-    layers: list[LayerCache]
+    keys: Tensor
+    values: Tensor
+    cross_keys: Tensor
+    cross_values: Tensor
     hidden: Tensor | None
     rows: int
     length: int = 0
-    single: Single | None = None
+    decoder: Any = None
+    views: Any = None
+
+    def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Write a layer's key and value [B, H, 1, d_head] of the next step; returns all up to and with it.
+
+        Raises:
+            ValueError: the cache is full.
+        """
+        self.check()
+        end = self.length + 1
+        self.keys[layer, :, :, self.length : end] = key
+        self.values[layer, :, :, self.length : end] = value
+        return self.keys[layer, :, :, :end], self.values[layer, :, :, :end]
+
+    def check(self) -> None:
+        """Refuse a step more than there is room for.
+
+        Raises:
+            ValueError: the cache is full.
+        """
+        if self.length >= self.keys.shape[3]:
+            raise ValueError(f"the cache holds {self.keys.shape[3]} steps and is full")
 
     def by_source(self, x: Tensor) -> Tensor:
         """[N·rows, H, 1, E] as [N, H, rows, E]."""
@@ -70,22 +68,20 @@ class Cache:
         Raises:
             ValueError: the rows are not a whole number for each source.
         """
-        count = self.layers[0].cross_key.shape[0] if sources is None else len(sources)
+        count = self.cross_keys.shape[1] if sources is None else len(sources)
         if len(rows) % count:
             raise ValueError(f"{len(rows)} hypotheses cannot be shared out over {count} sources")
-        for layer in self.layers:
-            layer.key = self._pick(layer.key, rows)
-            layer.value = self._pick(layer.value, rows)
-            if sources is not None:
-                layer.cross_key, layer.cross_value = layer.cross_key[sources], layer.cross_value[sources]
-        if sources is not None and self.hidden is not None:
-            self.hidden = self.hidden[sources]
-        self.rows, self.single = len(rows) // count, None
+        self.keys, self.values = self._pick(self.keys, rows), self._pick(self.values, rows)
+        if sources is not None:
+            self.cross_keys, self.cross_values = self.cross_keys[:, sources], self.cross_values[:, sources]
+            if self.hidden is not None:
+                self.hidden = self.hidden[sources]
+        self.rows, self.views = len(rows) // count, None
 
     def _pick(self, kept: Tensor, rows: Tensor) -> Tensor:
-        """Rows of [B, H, max_length, d_head]; only what is filled is copied."""
-        filled = kept[:, :, : self.length].index_select(0, rows)
-        if len(rows) != kept.shape[0]:
-            kept = kept.new_empty(len(rows), *kept.shape[1:])
-        kept[:, :, : self.length] = filled
+        """Rows of [L, B, H, max_length, d_head]; only what is filled is copied."""
+        filled = kept[:, :, :, : self.length].index_select(1, rows)
+        if len(rows) != kept.shape[1]:
+            kept = kept.new_empty(kept.shape[0], len(rows), *kept.shape[2:])
+        kept[:, :, :, : self.length] = filled
         return kept

@@ -1,26 +1,27 @@
 """Linear layers, and their weights laid out for fast products on a CPU.
 
-Decoding one sentence reads every weight of the decoder for every token: it is as fast as memory gives them. Weights
-that were stored as halves are kept as halves, exactly, and widened in the processor: half the bytes (FBGEMM). Of
-others one row is multiplied fastest by OpenBLAS, through NumPy, which reads a transposed matrix at the memory's own
-speed; a few rows and many by oneDNN, from blocks. Eight-bit weights are a quarter of the bytes. All was measured
-against what else PyTorch offers, see docs/performance.md.
+A few rows are multiplied as fast as memory gives the weights. Those that were stored as halves are kept as halves,
+exactly, and widened in the processor: half the bytes (FBGEMM). Others are multiplied by oneDNN, from blocks. All was
+measured against what else PyTorch offers, see docs/performance.md. The decoder's steps over one source have layouts of
+their own, among them bytes, see `translator.model.compiled`.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cache, cached_property
+from importlib.util import find_spec
 from typing import ClassVar, Protocol, get_args
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from translator.config import Weights
 from translator.errors import InputError
+
+GROUP = 64
+"""Inputs that share a scale where weights are bytes."""
 
 
 class Product(Protocol):
@@ -29,10 +30,7 @@ class Product(Protocol):
     BYTES: ClassVar[int]
     """Of all its layouts together, for each weight."""
 
-    def one(self, x: np.ndarray) -> np.ndarray:
-        """x [1, K] to [1, N]."""
-
-    def many(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Tensor) -> Tensor:
         """x [..., K] to [..., N]."""
 
 
@@ -59,7 +57,7 @@ class Linear(nn.Linear):
         """Bytes of every layout that its weights may ever have, beside the weights themselves."""
         if not self._preparable:
             return 0
-        return _kind(self.weight.detach(), self.precision or "fp32").BYTES * self.weight.numel()
+        return (2 if self.precision == "int8" else _kind(self.weight.detach()).BYTES) * self.weight.numel()
 
     def forward(self, x: Tensor) -> Tensor:
         """x [..., K] to [..., N], as `torch.nn.Linear`."""
@@ -68,19 +66,21 @@ class Linear(nn.Linear):
     def rows(self, x: Tensor, first: int, last: int) -> Tensor:
         """What output rows `first` up to `last` give for x [..., K]: [..., last - first]."""
         if self.prepared:
-            return self.product(first, last).many(x)
+            return self.product(first, last)(x)
         if last - first == self.out_features:
             return F.linear(x, self.weight, self.bias)
         return F.linear(x, self.weight[first:last], None if self.bias is None else self.bias[first:last])
 
     def product(self, first: int, last: int) -> Product:
         """Rows `first` up to `last`, laid out when they are first asked for, and again if a weight has changed."""
-        version = _version(self.weight) + _version(self.bias)
+        now = version(self.weight) + version(self.bias)
         made_at, product = self._products.get((first, last), (-1, None))
-        if product is None or made_at != version:
+        if product is None or made_at != now:
             bias = None if self.bias is None else self.bias[first:last].detach()
-            product = _lay_out(self.weight[first:last].detach(), bias, self.precision or "fp32")
-            self._products[first, last] = version, product
+            weight = self.weight[first:last].detach()
+            weight = rounded(weight) if self.precision == "int8" else weight
+            product = _kind(weight)(weight, bias)
+            self._products[first, last] = now, product
         return product
 
     def __getstate__(self) -> dict:
@@ -88,20 +88,19 @@ class Linear(nn.Linear):
         return {**self.__dict__, "_products": {}}
 
 
-def _version(parameter: Tensor | None) -> int:
+def version(parameter: Tensor | None) -> int:
     """How often it was changed; what was made in inference mode does not count."""
     return 0 if parameter is None or parameter.is_inference() else parameter._version
 
 
-def _lay_out(weight: Tensor, bias: Tensor | None, precision: Weights) -> Product:
-    return _kind(weight, precision)(weight, bias)
+def _kind(weight: Tensor) -> type[HalfProduct] | type[FloatProduct]:
+    """The fastest product; halves only where they are the very same weights."""
+    return HalfProduct if has_half_products() and are_halves(weight) else FloatProduct
 
 
-def _kind(weight: Tensor, precision: Weights) -> type[HalfProduct] | type[FloatProduct] | type[Int8Product]:
-    """The fastest product of `precision`; halves only where they are the very same weights."""
-    if precision == "int8":
-        return Int8Product
-    return HalfProduct if has_half_products() and torch.equal(weight.half().float(), weight) else FloatProduct
+def are_halves(weight: Tensor) -> bool:
+    """Whether 16 bits hold these very weights, of any shape."""
+    return torch.equal(weight.half().float(), weight)
 
 
 def _direct(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -118,79 +117,45 @@ class HalfProduct:
         self.packed = torch.ops.quantized.linear_prepack_fp16(weight, bias)
         self._product = _direct(torch.ops.quantized.linear_dynamic_fp16.default)
 
-    def one(self, x: np.ndarray) -> np.ndarray:
-        """x [1, K] to [1, N]."""
-        return self.many(torch.from_numpy(x)).numpy()
-
-    def many(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Tensor) -> Tensor:
         """x [..., K] to [..., N]."""
         return self._product(x, self.packed)
 
 
 class FloatProduct:
-    """Float32, in two layouts, each made when it is first needed."""
+    """Float32, in blocks that are made when they are first needed."""
 
-    BYTES: ClassVar = 4 + 4
+    BYTES: ClassVar = 4
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         self.weight, self.bias = weight, bias
-
-    @cached_property
-    def columns(self) -> np.ndarray:
-        """The matrix [K, N]."""
-        return np.ascontiguousarray(self.weight.numpy().T)
 
     @cached_property
     def blocks(self) -> Tensor:
         """The matrix [N, K] as oneDNN wants it for a batch of a few rows, which serves any other batch as well."""
         return torch.ops.mkldnn._reorder_linear_weight(self.weight, 16)
 
-    @cached_property
-    def shift(self) -> np.ndarray | None:
-        """The bias [N]."""
-        return None if self.bias is None else self.bias.numpy()
-
-    def one(self, x: np.ndarray) -> np.ndarray:
-        """x [1, K] to [1, N]."""
-        out = np.dot(x, self.columns)
-        if self.shift is not None:
-            out += self.shift
-        return out
-
-    def many(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Tensor) -> Tensor:
         """x [..., K] to [..., N]."""
         if has_onednn():
             return torch.ops.mkldnn._linear_pointwise(x, self.blocks, self.bias, "none", [], "")
         return F.linear(x, self.weight, self.bias)
 
 
-class Int8Product:
-    """Eight-bit weights with a scale for each row; inputs are quantised as they come, by one scale for all of them."""
+def in_bytes(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights [N, K] rounded to int8 [N, K], and the scale [N, G] of each of G groups of inputs of an output.
 
-    BYTES: ClassVar = 1
-
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        scales = weight.abs().amax(1).clamp(min=1e-12).double() / 127
-        zeros = torch.zeros(len(scales), dtype=torch.long)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # deprecated, but nothing else does a row in one call
-            quantised = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
-        self.packed = torch.ops.quantized.linear_prepack(quantised, bias)
-        self._product = _direct(torch.ops.quantized.linear_dynamic.default)
-
-    def one(self, x: np.ndarray) -> np.ndarray:
-        """x [1, K] to [1, N]."""
-        return self.many(torch.from_numpy(x)).numpy()
-
-    def many(self, x: Tensor) -> Tensor:
-        """x [..., K] to [..., N]."""
-        return self._product(x, self.packed, not has_vnni())
+    A group is 64 inputs wide, where these can be cut so. Rounding is to nearest, and 0 stays 0.
+    """
+    groups = weight.view(len(weight), -1, GROUP if weight.shape[1] % GROUP == 0 else weight.shape[1])
+    scale = groups.abs().amax(2).clamp(min=1e-12) / 127
+    return (groups / scale[..., None]).round().to(torch.int8).view_as(weight), scale
 
 
-@cache
-def has_vnni() -> bool:
-    """Whether the processor adds up products of eight bits without overflow; others get inputs of seven bits."""
-    return bool(getattr(torch.cpu, "_is_vnni_supported", lambda: False)())
+def rounded(weight: Tensor) -> Tensor:
+    """What `in_bytes` makes of weights [N, K], as float32, to the nearest half."""
+    whole, scale = in_bytes(weight)
+    return (whole.float().view(*scale.shape, -1) * scale[..., None]).half().float().view_as(weight)
 
 
 @cache
@@ -198,7 +163,7 @@ def has_half_products() -> bool:
     """Whether FBGEMM's products with halves are to be had in this build of PyTorch, and right."""
     weight, x = torch.eye(16), torch.ones(2, 16)
     try:
-        return torch.equal(HalfProduct(weight, None).many(x), x)
+        return torch.equal(HalfProduct(weight, None)(x), x)
     except (AttributeError, NotImplementedError, RuntimeError):
         return False
 
@@ -217,22 +182,20 @@ def has_onednn() -> bool:
 def prepare(model: nn.Module, precision: Weights = "fp32") -> None:
     """Let every linear layer of a model on the CPU multiply by weights laid out for it, in inference mode.
 
-    Each layout costs the memory of the weights once more, from when it is first used. Does nothing elsewhere.
+    "int8" rounds the decoder's feed-forward layers and its output to bytes: more than half of what a step reads. What
+    makes the maps stays as it is. Each layout costs the memory of the weights once more, from when it is first used.
+    Does nothing elsewhere.
 
     Raises:
-        InputError: eight-bit products are not to be had here.
+        InputError: bytes are not to be had here.
     """
     if precision not in get_args(Weights):
         raise InputError(f"precision is {precision!r}; it must be one of {', '.join(get_args(Weights))}")
     named = {name: module for name, module in model.named_modules() if isinstance(module, Linear)}
-    here = "x86" in torch.backends.quantized.supported_engines and all(layer.weight.is_cpu for layer in named.values())
-    if precision == "int8" and not here:
-        raise InputError("precision is 'int8', which this device or build of PyTorch lacks; use 'fp32'")
-    for name, layer in named.items():  # queries and keys in eight bits would put twice the error into the maps
-        layer.precision = "fp32" if name.endswith("qkv") else precision
-
-
-def memory(model: nn.Module) -> int:
-    """Bytes that a model holds once it has been used in every way: its weights, each once, and all their layouts."""
-    own = sum(each.numel() * each.element_size() for each in (*model.parameters(), *model.buffers()))
-    return own + sum(layer.laid_out for layer in model.modules() if isinstance(layer, Linear))
+    if precision == "int8" and not all(layer.weight.is_cpu for layer in named.values()):
+        raise InputError("precision is 'int8', which is for the CPU; use 'fp32'")
+    if precision == "int8" and find_spec("numba") is None:
+        raise InputError("precision is 'int8', which needs one package more: pip install numba")
+    for name, layer in named.items():
+        in_decoder = name == "output" or name.startswith("decoder.")
+        layer.precision = precision if in_decoder and "attention" not in name and "cross" not in name else "fp32"

@@ -2,84 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from translator.config import ModelConfig
 from translator.model.attention import causal_keep, mix
-from translator.model.cache import Cache, LayerCache
+from translator.model.cache import Cache
+from translator.model.compiled import Compiled
 from translator.model.layers import DecoderLayer, Embedding, EncoderLayer, Stack, layer_norm
 from translator.model.linear import Linear
 from translator.model.positions import position_table
-from translator.model.single import Single
-
-
-@dataclass(frozen=True, eq=False)
-class Gates:
-    """A factor for each head of each attention; None leaves that attention alone (Voita et al. 2019).
-
-    Each is [L, H], or [L, B, H] for a gate of its own for every row of the batch.
-    """
-
-    encoder: Tensor | None = None
-    decoder: Tensor | None = None
-    cross: Tensor | None = None
-
-    def row(self, kind: str, layer: int) -> Tensor | None:
-        """The gates of one layer, [H] or [B, H]."""
-        gates = getattr(self, kind)
-        return None if gates is None else gates[layer]
-
-    def to(self, device: torch.device) -> Gates:
-        """The same gates on another device."""
-        found = (getattr(self, kind) for kind in ("encoder", "decoder", "cross"))
-        return Gates(*(None if gates is None else gates.to(device) for gates in found))
-
-
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """memory [B, S, D]; weights [B, L, H, S, S]; states [B, L + 1, S, D], the stream before layer 1 and after each."""
-
-    memory: Tensor
-    weights: Tensor
-    states: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class Decoded:
-    """logits [B, T, V]; decoder [B, L, H, T, T]; cross [B, L, H, T, S]; states [B, L + 1, T, D]."""
-
-    logits: Tensor
-    decoder: Tensor
-    cross: Tensor
-    states: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class Stepped:
-    """What one cached step gives: logits [B, V], and for each layer the weights it read by.
-
-    `own` are [B, H, T] over all T tokens read so far, `over_source` [B, H, S].
-    """
-
-    logits: Tensor
-    own: Sequence[Tensor]
-    over_source: Sequence[Tensor]
-
-    @cached_property
-    def decoder(self) -> Tensor:
-        """Weights of the decoder's own attention, [B, L, H, T]."""
-        return torch.stack(tuple(self.own), 1)
-
-    @cached_property
-    def cross(self) -> Tensor:
-        """Weights of cross-attention, [B, L, H, S]."""
-        return torch.stack(tuple(self.over_source), 1)
+from translator.model.values import Decoded, Encoded, Gates, Stepped
 
 
 class Transformer(nn.Module):
@@ -106,6 +40,7 @@ class Transformer(nn.Module):
         self.decoder = Stack[DecoderLayer](DecoderLayer(config) for _ in range(config.decoder_layers))
         self.encoder_norm = layer_norm(config) if config.final_norm else nn.Identity()
         self.decoder_norm = layer_norm(config) if config.final_norm else nn.Identity()
+        self.compiled = Compiled()
         self._initialise()
         if config.embeddings != "separate":
             self.output.weight = self.tgt_embedding.weight
@@ -203,18 +138,17 @@ class Transformer(nn.Module):
 
         The cross keys and values of every layer are computed here, once.
         """
-        size = (
-            memory.shape[0] * rows,
-            self.config.decoder_heads,
-            max_length,
-            self.config.head_size(self.config.decoder_heads),
+        heads, size = self.config.decoder_heads, self.config.head_size(self.config.decoder_heads)
+        shape = (len(self.decoder), memory.shape[0] * rows, heads, max_length, size)
+        cross = [layer.cross.key_value(memory) for layer in self.decoder]
+        return Cache(
+            keys=memory.new_empty(shape),
+            values=memory.new_empty(shape),
+            cross_keys=torch.stack([key for key, _ in cross]),
+            cross_values=torch.stack([value for _, value in cross]),
+            hidden=None if src_keep is None else ~src_keep[:, None, None, :],
+            rows=rows,
         )
-        layers = []
-        for layer in self.decoder:
-            key, value = layer.cross.key_value(memory)
-            own_key, own_value = memory.new_empty(size), memory.new_empty(size)
-            layers.append(LayerCache(own_key, own_value, key.contiguous(), value.contiguous()))
-        return Cache(layers, None if src_keep is None else ~src_keep[:, None, None, :], rows)
 
     def step(self, ids: Tensor, cache: Cache, gates: Gates | None = None) -> Stepped:
         """Read one more id of every hypothesis, ids [B]; equals the last row of `decode` over all read so far.
@@ -222,32 +156,23 @@ class Transformer(nn.Module):
         Raises:
             ValueError: the cache is full.
         """
-        if len(ids) == 1 and self.output.prepared:
-            return self._single(ids, cache, gates)
+        if self.output.prepared and (stepped := self.compiled.step(self, ids, cache, gates)) is not None:
+            return stepped
         x = self.embed(ids[:, None], target=True, first=cache.length)
         gates = gates or Gates()
         own, cross = [], []
-        for index, (layer, kept) in enumerate(zip(self.decoder, cache.layers, strict=True)):
+        for index, layer in enumerate(self.decoder):
             query, key, value = layer.attention.project(layer.attention_residual.enter(x))
-            key, value = kept.append(key, value, cache.length)
-            mixed, read = mix(query, key, value)
+            mixed, read = mix(query, *cache.append(index, key, value))
             x = layer.attention_residual.leave(x, layer.attention.merge(mixed, gates.row("decoder", index)))
             query = cache.by_source(layer.cross.query(layer.cross_residual.enter(x)))
-            mixed, weights = mix(query, kept.cross_key, kept.cross_value, cache.hidden)
+            mixed, weights = mix(query, cache.cross_keys[index], cache.cross_values[index], cache.hidden)
             update = layer.cross.merge(cache.by_row(mixed), gates.row("cross", index))
             x = layer.finish(layer.cross_residual.leave(x, update))
             own.append(read.squeeze(2))
             cross.append(cache.by_row(weights).squeeze(2))
         cache.length += 1
         return Stepped(self.output(self.decoder_norm(x)).squeeze(1), own, cross)
-
-    def _single(self, ids: Tensor, cache: Cache, gates: Gates | None) -> Stepped:
-        """`step` of one hypothesis."""
-        if cache.single is None or cache.single.gates is not gates:
-            cache.single = Single(self, cache, gates)
-        stepped = Stepped(*cache.single.step(ids))
-        cache.length += 1
-        return stepped
 
 
 def _over_heads(src_keep: Tensor | None) -> Tensor | None:

@@ -54,6 +54,7 @@ class Models:
         self._marked = zero.marked(self._decoded)
         self._loaded: OrderedDict[str, Translator] = OrderedDict()  # the least recently used first
         self._failed: dict[str, TranslatorError] = {}
+        self._compiles = False
         self._lock = threading.Lock()
         self._locks = {name: threading.Lock() for name in self.names}
 
@@ -66,8 +67,10 @@ class Models:
     def warm(self) -> threading.Thread:
         """Start loading behind the page's back, up to half of the memory, and try each model once.
 
-        A first translation lays out the weights and, for Chinese, reads a dictionary: half a second.
+        A first translation lays out the weights and, for Chinese, reads a dictionary: half a second. From now on what
+        is loaded is compiled as well, beside all else.
         """
+        self._compiles = True
 
         def load() -> None:
             for name in self.names:
@@ -155,6 +158,8 @@ class Models:
                 self._failed[name] = error
                 return error
             self._keep(name, model)
+            if self._compiles:
+                model.compile()
             return model
 
     def _keep(self, name: str, model: Translator) -> None:

@@ -1,0 +1,316 @@
+"""One cached step of the decoder as machine code, compiled by Numba where it runs.
+
+A step over one sentence reads every weight of the decoder once and does little else: between matrix products that are
+as fast as memory, hundreds of calls from Python took as long as the products. Here is no call. Weights come as halves,
+bytes or float32 and are widened in the processor; all sums are float32. Importing this module brings Numba and LLVM,
+which takes most of a second: `translator.model.compiled` does it when it is asked to.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+"""What sums may assume: order and rounding are free, while infinities and NaN keep their meaning."""
+BLOCK = 4
+"""Rows that share one reading of the weights; see `padded`."""
+AHEAD, LINE = 8192, 64
+"""Bytes: how far ahead of a product its weights are called for, and in what pieces; a processor's own guess ends with a
+page of 4,096."""
+RELU, GELU, SILU, NONE = range(4)
+
+Array = np.ndarray
+F = TypeVar("F", bound=Callable[..., None])
+
+
+class Matrix(NamedTuple):
+    """Linear layers of one kind: `weight` [L, N, G, K / G] as float32, the bits of halves (uint16) or int8.
+
+    `scale` [L, N, G] is what the weights of each of G groups of inputs are multiplied with; `bias` [L, N].
+    """
+
+    weight: Array
+    scale: Array
+    bias: Array
+
+
+class Norm(NamedTuple):
+    """Layer norms [L, D], the variance of `unbiased` over D - 1."""
+
+    weight: Array
+    bias: Array
+    eps: float
+    unbiased: bool
+
+
+class Decoder(NamedTuple):
+    """All that a step reads of a decoder of L layers; a norm that it lacks has no rows."""
+
+    embedding: Array
+    positions: Array
+    embedding_scale: float
+    embedding_norm: Norm
+    pre: bool
+    activation: int
+    norms: Norm
+    qkv: Matrix
+    out: Matrix
+    query: Matrix
+    cross_out: Matrix
+    up: Matrix
+    down: Matrix
+    final_norm: Norm
+    output: Matrix
+
+
+class Memory(NamedTuple):
+    """What a step remembers of one source and its R hypotheses.
+
+    `keys`, `values` [L, R, H, M, E], of which `time` steps are filled; `cross_keys`, `cross_values` [L, H, S, E];
+    `hidden` [S], or empty where all is read; `own_gates`, `cross_gates` [L, R, H].
+    """
+
+    keys: Array
+    values: Array
+    cross_keys: Array
+    cross_values: Array
+    hidden: Array
+    own_gates: Array
+    cross_gates: Array
+
+
+def _jit(function: F) -> F:
+    """Compile `function` when it is first called, and keep what comes of it where a folder may be written."""
+    compiled: Any
+    try:
+        compiled = njit(cache=True, nogil=True, fastmath=FAST)(function)
+    except RuntimeError:
+        compiled = njit(nogil=True, fastmath=FAST)(function)
+    return compiled
+
+
+def has_halves() -> bool:
+    """Whether the processor widens halves by itself."""
+    return platform.machine() in ("aarch64", "arm64") or bool(binding.get_host_cpu_features().get("f16c"))
+
+
+def padded(rows: int) -> int:
+    """How many rows a product takes for `rows`: one, or whole blocks."""
+    return 1 if rows == 1 else -(-rows // BLOCK) * BLOCK
+
+
+def _widen(typing: Any, stored: Any) -> Any:
+    """A weight as float32, whatever it is stored as."""
+
+    def widen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if stored == types.uint16:
+            return builder.fpext(builder.bitcast(args[0], ir.HalfType()), ir.FloatType())
+        return context.cast(builder, args[0], stored, types.float32)
+
+    return types.float32(stored), widen
+
+
+_number: Any = intrinsic(_widen)
+
+
+def _call_for(typing: Any, address: Any) -> Any:
+    """Call for what lies at an address; one that is nobody's does no harm."""
+    pointer, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+
+    def call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [pointer, whole, whole, whole])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+        builder.call(function, [builder.inttoptr(args[0], pointer), whole(0), whole(3), whole(1)])  # read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(types.intp), call
+
+
+_prefetch: Any = intrinsic(_call_for)
+
+
+@_jit
+def product(matrix: Matrix, index: int, x: Array, out: Array) -> None:
+    """Rows x [P, K] through linear layer `index` into out [P, N]; P is what `padded` says."""
+    weight, scale, bias = matrix.weight[index], matrix.scale[index], matrix.bias[index]
+    outputs, groups, width = weight.shape
+    size = groups * width * weight.itemsize
+    read = x.reshape(len(x), groups, width)
+    ahead = weight.ctypes.data + AHEAD
+    if len(x) == 1:
+        for i in range(outputs):
+            for line in range(0, size, LINE):
+                _prefetch(ahead + i * size + line)
+            total = np.float32(0)
+            for g in range(groups):
+                part = np.float32(0)
+                for j in range(width):
+                    part += _number(weight[i, g, j]) * read[0, g, j]
+                total += part * scale[i, g]
+            out[0, i] = total + bias[i]
+        return
+    for r in range(0, len(x), BLOCK):
+        for i in range(outputs):
+            for line in range(0, size, LINE):
+                _prefetch(ahead + i * size + line)
+            out[r : r + BLOCK, i] = bias[i]
+            for g in range(groups):
+                a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+                for j in range(width):
+                    number = _number(weight[i, g, j])
+                    a += number * read[r, g, j]
+                    b += number * read[r + 1, g, j]
+                    c += number * read[r + 2, g, j]
+                    d += number * read[r + 3, g, j]
+                out[r, i] += a * scale[i, g]
+                out[r + 1, i] += b * scale[i, g]
+                out[r + 2, i] += c * scale[i, g]
+                out[r + 3, i] += d * scale[i, g]
+
+
+@_jit
+def layer_norm(x: Array, norm: Norm, index: int, rows: int, out: Array) -> None:
+    """Norm `index` of `norm` over x [P, D] into out, which may be x itself."""
+    size = x.shape[1]
+    for r in range(rows):
+        mean = np.float32(0)
+        for j in range(size):
+            mean += x[r, j]
+        mean /= np.float32(size)
+        variance = np.float32(0)
+        for j in range(size):
+            variance += (x[r, j] - mean) * (x[r, j] - mean)
+        variance /= np.float32(size - 1 if norm.unbiased else size)
+        factor = np.float32(1) / np.sqrt(variance + np.float32(norm.eps))
+        for j in range(size):
+            out[r, j] = (x[r, j] - mean) * factor * norm.weight[index, j] + norm.bias[index, j]
+
+
+@_jit
+def mix(query: Array, keys: Array, values: Array, hidden: Array, gates: Array, weights: Array, out: Array) -> None:
+    """Attention of one query [H · E] over keys and values [H, S, E], into weights [H, S] and out [H · E].
+
+    A row that has nothing to attend to is all 0.
+    """
+    heads, length = weights.shape
+    size = keys.shape[2]
+    scale = np.float32(1 / math.sqrt(size))
+    for h in range(heads):
+        start = h * size
+        best = np.float32(-np.inf)
+        for s in range(length):
+            score = np.float32(0)
+            for e in range(size):
+                score += query[start + e] * keys[h, s, e]
+            weights[h, s] = score * scale
+            if len(hidden) == 0 or not hidden[s]:
+                best = max(best, weights[h, s])
+        total = np.float32(0)
+        for s in range(length):
+            if len(hidden) > 0 and hidden[s]:
+                weights[h, s] = np.float32(0)
+            else:
+                weights[h, s] = np.exp(weights[h, s] - best)
+                total += weights[h, s]
+        for e in range(size):
+            out[start + e] = np.float32(0)
+        if total > 0:
+            for s in range(length):
+                weights[h, s] /= total
+                share = weights[h, s]
+                for e in range(size):
+                    out[start + e] += share * values[h, s, e]
+        for e in range(size):
+            out[start + e] *= gates[h]
+
+
+@_jit
+def activate(x: Array, kind: int, rows: int) -> None:
+    """The activation of the feed-forward layer over x [P, F], in place."""
+    for r in range(rows):
+        if kind == RELU:
+            for j in range(x.shape[1]):
+                x[r, j] = max(x[r, j], np.float32(0))
+        elif kind == GELU:
+            for j in range(x.shape[1]):
+                x[r, j] *= np.float32(0.5) * (np.float32(1) + math.erf(x[r, j] * np.float32(math.sqrt(0.5))))
+        elif kind == SILU:
+            for j in range(x.shape[1]):
+                x[r, j] /= np.float32(1) + np.exp(-x[r, j])
+
+
+@_jit
+def step(decoder: Decoder, memory: Memory, ids: Array, time: int, own: Array, cross: Array, logits: Array) -> None:
+    """Read ids [R] at index `time`; fills logits [P, V], own [R, L, H, time + 1] and cross [R, L, H, S]."""
+    rows, padded_rows = len(ids), len(logits)
+    layers, _, heads, _, size = memory.keys.shape
+    inner = heads * size
+    nothing = np.zeros(0, np.bool_)
+    x = np.zeros((padded_rows, decoder.embedding.shape[1]), np.float32)
+    read, update = np.zeros_like(x), np.zeros_like(x)
+    qkv = np.zeros((padded_rows, 3 * inner), np.float32)
+    query, mixed = np.zeros((padded_rows, inner), np.float32), np.zeros((padded_rows, inner), np.float32)
+    wide = np.zeros((padded_rows, decoder.up.bias.shape[1]), np.float32)
+    for r in range(rows):
+        for j in range(x.shape[1]):
+            embedded = decoder.embedding[ids[r], j] * np.float32(decoder.embedding_scale)
+            x[r, j] = embedded + decoder.positions[time, j]
+    if len(decoder.embedding_norm.weight):
+        layer_norm(x, decoder.embedding_norm, 0, rows, x)
+    for n in range(layers):
+        enter(x, decoder, 3 * n, rows, read)
+        product(decoder.qkv, n, read, qkv)
+        for r in range(rows):
+            for h in range(heads):
+                for e in range(size):
+                    memory.keys[n, r, h, time, e] = qkv[r, inner + h * size + e]
+                    memory.values[n, r, h, time, e] = qkv[r, 2 * inner + h * size + e]
+            gates = memory.own_gates[n, r]
+            mix(qkv[r], memory.keys[n, r], memory.values[n, r], nothing, gates, own[r, n], mixed[r])
+        product(decoder.out, n, mixed, update)
+        leave(x, update, decoder, 3 * n, rows)
+
+        enter(x, decoder, 3 * n + 1, rows, read)
+        product(decoder.query, n, read, query)
+        for r in range(rows):
+            gates = memory.cross_gates[n, r]
+            keys, values = memory.cross_keys[n], memory.cross_values[n]
+            mix(query[r], keys, values, memory.hidden, gates, cross[r, n], mixed[r])
+        product(decoder.cross_out, n, mixed, update)
+        leave(x, update, decoder, 3 * n + 1, rows)
+
+        enter(x, decoder, 3 * n + 2, rows, read)
+        product(decoder.up, n, read, wide)
+        activate(wide, decoder.activation, rows)
+        product(decoder.down, n, wide, update)
+        leave(x, update, decoder, 3 * n + 2, rows)
+    if len(decoder.final_norm.weight):
+        layer_norm(x, decoder.final_norm, 0, rows, x)
+    product(decoder.output, 0, x, logits)
+
+
+@_jit
+def enter(x: Array, decoder: Decoder, index: int, rows: int, out: Array) -> None:
+    """What a sublayer reads of the stream: its norm where that comes first."""
+    if decoder.pre:
+        layer_norm(x, decoder.norms, index, rows, out)
+    else:
+        out[:rows] = x[:rows]
+
+
+@_jit
+def leave(x: Array, update: Array, decoder: Decoder, index: int, rows: int) -> None:
+    """The stream after a sublayer's update, in place."""
+    for r in range(rows):
+        for j in range(x.shape[1]):
+            x[r, j] += update[r, j]
+    if not decoder.pre:
+        layer_norm(x, decoder.norms, index, rows, x)

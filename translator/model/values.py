@@ -1,0 +1,77 @@
+"""What a model takes and returns: the gates of its heads, and every attention weight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Gates:
+    """A factor for each head of each attention; None leaves that attention alone (Voita et al. 2019).
+
+    Each is [L, H], or [L, B, H] for a gate of its own for every row of the batch.
+    """
+
+    encoder: Tensor | None = None
+    decoder: Tensor | None = None
+    cross: Tensor | None = None
+
+    def row(self, kind: str, layer: int) -> Tensor | None:
+        """The gates of one layer, [H] or [B, H]."""
+        gates = getattr(self, kind)
+        return None if gates is None else gates[layer]
+
+    def to(self, device: torch.device) -> Gates:
+        """The same gates on another device."""
+        found = (getattr(self, kind) for kind in ("encoder", "decoder", "cross"))
+        return Gates(*(None if gates is None else gates.to(device) for gates in found))
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """memory [B, S, D]; weights [B, L, H, S, S]; states [B, L + 1, S, D], the stream before layer 1 and after each."""
+
+    memory: Tensor
+    weights: Tensor
+    states: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded:
+    """logits [B, T, V]; decoder [B, L, H, T, T]; cross [B, L, H, T, S]; states [B, L + 1, T, D]."""
+
+    logits: Tensor
+    decoder: Tensor
+    cross: Tensor
+    states: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Stepped:
+    """What one cached step gives: logits [B, V], and the weights that each layer read by.
+
+    `own` are over all T tokens read so far, [B, L, H, T] or a list of [B, H, T]; `over_source` alike, over S.
+    """
+
+    logits: Tensor
+    own: Tensor | Sequence[Tensor]
+    over_source: Tensor | Sequence[Tensor]
+
+    @cached_property
+    def decoder(self) -> Tensor:
+        """Weights of the decoder's own attention, [B, L, H, T]."""
+        return _stacked(self.own)
+
+    @cached_property
+    def cross(self) -> Tensor:
+        """Weights of cross-attention, [B, L, H, S]."""
+        return _stacked(self.over_source)
+
+
+def _stacked(layers: Tensor | Sequence[Tensor]) -> Tensor:
+    return layers if isinstance(layers, Tensor) else torch.stack(tuple(layers), 1)
