@@ -16,7 +16,7 @@ from translator.decode.search import advance
 from translator.ui.payload import unpack
 
 pytestmark = pytest.mark.browser
-FIRST = "en-zh-park"
+FIRST = "en-zh-talk"
 
 
 def cross(payload: dict[str, Any]) -> np.ndarray:

@@ -159,7 +159,7 @@ def test_the_snippet_and_the_link_give_the_same_again(
 
 
 def test_sixteen_bits_are_what_the_page_was_sent(open_page: Callable[..., Page], example: Callable) -> None:
-    page, stored = open_page(), example("en-zh-park")
+    page, stored = open_page(), example("en-zh-talk")
     sent = unpack(stored["weights"]["encoder"], "u16")
     held = page.evaluate("[...window.__explorer.trace.maps.encoder.values]")
     np.testing.assert_allclose(held, sent, atol=1e-7)

@@ -173,10 +173,39 @@ def test_without_numba_pytorch_takes_the_steps(
     assert finish(search(model, [5, 2], DecodeConfig(method="greedy"), max_length=3)).ids
 
 
+def test_where_the_machine_code_errs_pytorch_takes_the_steps(
+    make_model: Callable[..., Transformer], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    right = kernel.step
+
+    def wrong(*arguments: np.ndarray) -> None:
+        right(*arguments)
+        arguments[-1][:] += 1
+
+    monkeypatch.setattr(kernel, "step", wrong)
+    model = make_model()
+    prepare(model)
+    model.compiled.start(model, wait=True)
+    assert not model.compiled.ready and "would differ by 1" in caplog.text
+
+
+@torch.inference_mode()
+def test_what_is_not_there_is_not_read(make_model: Callable[..., Transformer]) -> None:
+    model = ready(make_model())
+    cache = model.start(torch.ones(1, 2, 16), None, max_length=2)
+    for ids in ([19], [-1], [5, 5]):
+        with pytest.raises(IndexError, match="1 ids below 19 are wanted"):
+            model.step(torch.tensor(ids), cache)
+    assert cache.length == 0
+    with pytest.raises(ValueError, match="the model has 32 positions, not 33"):
+        model.start(torch.ones(1, 2, 16), None, max_length=33)
+
+
 def test_a_model_that_was_not_prepared_is_not_compiled(make_model: Callable[..., Transformer]) -> None:
     model = make_model()
     model.compiled.start(model, wait=True)
     assert not model.compiled.ready
+    ready(model)  # nothing was decided by the first time
 
 
 @torch.inference_mode()

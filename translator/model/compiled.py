@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 ROWS = 8
 """Hypotheses of one source up to which the compiled step is the faster one (docs/performance.md)."""
+NEAR = 1e-2
+"""Of the largest logit: far more than rounding makes, bytes beside halves included."""
 _one_at_a_time = threading.Lock()
 Rows = tuple[Linear, int, int]
 """A linear layer, and from which of its rows up to which."""
@@ -56,6 +58,9 @@ class Compiled:
 
         Does nothing for a model that was not prepared for the CPU, or where Numba is missing.
         """
+        with torch.inference_mode():
+            if not model.output.prepared:
+                return
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._compile, args=(model,))
@@ -68,6 +73,7 @@ class Compiled:
 
         Raises:
             ValueError: the cache is full.
+            IndexError: these are not as many ids as the cache has hypotheses, or one is not in the vocabulary.
         """
         if self._kernel is None or not 0 < len(ids) <= ROWS or cache.cross_keys.shape[1] != 1:
             return None
@@ -81,26 +87,34 @@ class Compiled:
             cache.views = gates, _memory(code, cache, gates)
         memory = cache.views[1]
         layers, rows, heads, _, _ = cache.keys.shape
+        read, vocabulary = ids.numpy(), len(cache.decoder.embedding)
+        if len(read) != rows or read.min() < 0 or read.max() >= vocabulary:
+            raise IndexError(f"{rows} ids below {vocabulary} are wanted, not {read.tolist()}")
         own = np.empty((rows, layers, heads, cache.length + 1), np.float32)
         cross = np.empty((rows, layers, heads, cache.cross_keys.shape[3]), np.float32)
         logits = np.empty((code.padded(rows), model.config.tgt_vocab), np.float32)
-        code.step(cache.decoder, memory, ids.numpy(), cache.length, own, cross, logits)
+        code.step(cache.decoder, memory, read, cache.length, own, cross, logits)
         cache.length += 1
         return Stepped(torch.from_numpy(logits)[:rows], torch.from_numpy(own), torch.from_numpy(cross))
 
     def _compile(self, model: Transformer) -> None:
-        """Import the kernel and take one step: its machine code is made, or read from an earlier time."""
-        with _one_at_a_time, torch.inference_mode():
-            if not model.output.prepared:
-                return
-            try:
+        """Import the kernel and take one step: its machine code is made, or read from an earlier time.
+
+        It is used from then on, if PyTorch's step says the same.
+        """
+        ids = torch.zeros(1, dtype=torch.long)
+        try:
+            with _one_at_a_time, torch.inference_mode():
                 from translator.model import kernel
-            except ImportError as error:
-                log.info("decoding steps are not compiled: %s", error)
-                return
-            cache = model.start(torch.zeros(1, 1, model.config.d_model), None, max_length=1)
-            self._step(kernel, model, torch.zeros(1, dtype=torch.long), cache, None)
-            self._kernel = kernel
+
+                first, second = (model.start(torch.ones(1, 2, model.config.d_model), None, max_length=1) for _ in "ab")
+                found, want = self._step(kernel, model, ids, first, None).logits, model.step(ids, second).logits
+            if torch.allclose(found, want, rtol=NEAR, atol=NEAR * float(want.abs().max())):
+                self._kernel = kernel
+            else:
+                log.warning("decoding steps are not compiled: they would differ by %g", (found - want).abs().max())
+        except Exception as error:  # whatever Numba cannot do here, PyTorch can
+            log.info("decoding steps are not compiled: %s", error)
 
     def _decoder(self, code: Any, model: Transformer) -> kernel.Decoder:
         """The model's weights as the kernel wants them, packed again if one has changed."""

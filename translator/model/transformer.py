@@ -137,7 +137,12 @@ class Transformer(nn.Module):
         """A cache for decoding `rows` hypotheses of each source of memory [N, S, D], at most `max_length` steps.
 
         The cross keys and values of every layer are computed here, once.
+
+        Raises:
+            ValueError: there are no positions for so many steps.
         """
+        if max_length > self.config.max_positions:
+            raise ValueError(f"the model has {self.config.max_positions} positions, not {max_length}")
         heads, size = self.config.decoder_heads, self.config.head_size(self.config.decoder_heads)
         shape = (len(self.decoder), memory.shape[0] * rows, heads, max_length, size)
         cross = [layer.cross.key_value(memory) for layer in self.decoder]

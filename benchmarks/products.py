@@ -1,0 +1,76 @@
+"""`python -m benchmarks.products`: what the linear layers of one decoding step cost, by every product that we use.
+
+All of Marian size, one thread, milliseconds; the weights are 26 million, read once a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from threadpoolctl import threadpool_limits
+from torch import Tensor
+from torch.nn import functional as F
+
+from benchmarks.decoding import memory_speed, variant
+from benchmarks.models import MARIAN, make
+from benchmarks.timing import alternate
+from translator.config import Weights
+from translator.model import Transformer, compiled, kernel
+from translator.model.linear import FloatProduct, HalfProduct, Product
+
+ROWS = (1, 4, 8)
+Run = Callable[[], object]
+
+
+def compiled_products(model: Transformer, rows: int, precision: Weights, *, halves: bool) -> Run:
+    """Every product of a compiled step over `rows` hypotheses."""
+    copied = variant(model, precision, halves=halves)
+    kinds = [compiled._matrix(kernel, kind) for kind in compiled._linears(copied).values()]
+    jobs = []
+    for matrix in kinds:
+        _, outputs, groups, width = matrix.weight.shape
+        x = torch.randn(kernel.padded(rows), groups * width).numpy()
+        jobs += [(matrix, index, x, torch.empty(len(x), outputs).numpy()) for index in range(len(matrix.weight))]
+    return lambda: [kernel.product(*job) for job in jobs]
+
+
+def plain_products(model: Transformer, rows: int) -> Iterator[tuple[str, Run]]:
+    """The same layers by PyTorch's products."""
+    layers = [rows_ for kind in compiled._linears(model).values() for rows_ in kind]
+    weights = [layer.weight[first:last].contiguous() for layer, first, last in layers]
+    inputs = [torch.randn(rows, weight.shape[1]) for weight in weights]
+    yield "`F.linear` (MKL)", lambda: [F.linear(x, w) for x, w in zip(inputs, weights, strict=True)]
+    for name, kind in (("oneDNN, blocks", FloatProduct), ("FBGEMM, halves", HalfProduct)):
+        yield name, partial(_all, [kind(weight, None) for weight in weights], inputs)
+
+
+def _all(products: Sequence[Product], inputs: Sequence[Tensor]) -> None:
+    for product, x in zip(products, inputs, strict=True):
+        product(x)
+
+
+@torch.inference_mode()
+def main() -> None:
+    """Measure and print the table."""
+    torch.set_num_threads(1)
+    with TemporaryDirectory() as folder, threadpool_limits(1):
+        model = make(MARIAN, Path(folder)).ours
+        columns = []
+        for rows in ROWS:
+            runs = dict(plain_products(model, rows))
+            runs["compiled, float32"] = compiled_products(model, rows, "fp32", halves=False)
+            runs["compiled, halves"] = compiled_products(model, rows, "fp32", halves=True)
+            runs['compiled, what "int8" reads'] = compiled_products(model, rows, "int8", halves=True)
+            columns.append({name: 1000 * t.median for name, t in alternate(runs, runs=41).items()})
+        print(f"memory: {memory_speed() / 1e9:.1f} GB/s")
+        print("| | " + " | ".join(f"{rows} rows" for rows in ROWS) + " |")
+        for name in columns[0]:
+            print(f"| {name} | " + " | ".join(f"{column[name]:.1f}" for column in columns) + " |")
+
+
+if __name__ == "__main__":
+    main()
