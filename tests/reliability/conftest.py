@@ -88,6 +88,7 @@ def live(tiny_checkpoint: Path) -> Iterator[Any]:
 
     models = Models({"de-en": tiny_checkpoint}, device="cpu")
     models.warm().join()
+    models.get("de-en").compile(wait=True)  # else the first answers come from PyTorch's steps, the others not
     server = Server(models, server_name="127.0.0.1", server_port=free_port())
     server.models = models  # type: ignore[attr-defined]
     server.visitor = lambda: Visitor(server.url)  # type: ignore[attr-defined]

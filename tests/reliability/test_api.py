@@ -63,6 +63,7 @@ def test_translate_gives_what_python_gives(client: Client, tiny_checkpoint: Path
 
 def test_trace_gives_every_step_and_every_map(client: Client, tiny_checkpoint: Path) -> None:
     model = load(tiny_checkpoint, device="cpu")
+    model.compile(wait=True)  # as the server's is
     want = model.translate(TEXT, method="sample", seed=3)
     found = client.predict(TEXT, "de-en", {"method": "sample", "seed": 3}, api_name="/trace")
     assert found == json.loads(json.dumps(described(want)))

@@ -99,7 +99,7 @@ def _kind(weight: Tensor) -> type[HalfProduct] | type[FloatProduct]:
 
 
 def are_halves(weight: Tensor) -> bool:
-    """Whether 16 bits hold these very weights, of any shape."""
+    """Whether 16 bits hold these very weights [...]."""
     return torch.equal(weight.half().float(), weight)
 
 
