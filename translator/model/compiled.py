@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from translator.model.transformer import Transformer
 
 log = logging.getLogger(__name__)
-ROWS = 8
+ROWS = 12
 """Hypotheses of one source up to which the compiled step is the faster one (docs/performance.md)."""
 NEAR = 1e-2
 """Of the largest logit: far more than rounding makes, bytes beside halves included."""
