@@ -19,7 +19,7 @@ PORT, FIRST, IDLE, GROWTH = 8.0, 1.0, 1200.0, 32.0
 def rows() -> list[Row]:
     """Three starts, and thousands of translations by the last of them; with the app's own threads.
 
-    The store of recent traces fills with the first three thousand; after that nothing should grow any more.
+    The store of recent traces should be full before the last of them; after that nothing should grow any more.
     """
     ready, first = [], []
     with Watch() as watch:

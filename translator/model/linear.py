@@ -57,7 +57,11 @@ class Linear(nn.Linear):
         """Bytes of every layout that its weights may ever have, beside the weights themselves."""
         if not self._preparable:
             return 0
-        return (2 if self.precision == "int8" else _kind(self.weight.detach()).BYTES) * self.weight.numel()
+        return _kind(self._multiplied(self.weight.detach())).BYTES * self.weight.numel()
+
+    def _multiplied(self, weight: Tensor) -> Tensor:
+        """Some rows [N, K] of the weights as products take them."""
+        return rounded(weight) if self.precision == "int8" else weight
 
     def forward(self, x: Tensor) -> Tensor:
         """x [..., K] to [..., N], as `torch.nn.Linear`."""
@@ -77,8 +81,7 @@ class Linear(nn.Linear):
         made_at, product = self._products.get((first, last), (-1, None))
         if product is None or made_at != now:
             bias = None if self.bias is None else self.bias[first:last].detach()
-            weight = self.weight[first:last].detach()
-            weight = rounded(weight) if self.precision == "int8" else weight
+            weight = self._multiplied(self.weight[first:last].detach())
             product = _kind(weight)(weight, bias)
             self._products[first, last] = now, product
         return product
