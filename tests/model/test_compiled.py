@@ -247,19 +247,28 @@ def test_a_byte_is_off_by_half_a_127th_of_its_groups_largest_at_most(width: int)
 
 @pytest.mark.parametrize("rows", [1, 4, 8])
 @pytest.mark.parametrize("stored", [np.float32, np.uint16, np.int8])
-def test_products_of_every_kind(rows: int, stored: type) -> None:
+@pytest.mark.parametrize("shape", [(5, 3, 8), (6, 2, 64), (7, 1, 203), (1, 2, 40)])
+def test_products_of_every_kind(rows: int, stored: type, shape: tuple[int, int, int]) -> None:
     rng = np.random.default_rng(0)
-    weight = rng.normal(size=(2, 5, 3, 8)).astype(np.float32)
+    weight, scale = rng.normal(size=(2, *shape)).astype(np.float32), np.ones((2, *shape[:2]), np.float32)
     if stored is np.uint16:
         weight = weight.astype(np.float16)
     elif stored is np.int8:
         weight = rng.integers(-127, 128, weight.shape).astype(np.int8)
-    scale, bias = rng.normal(size=(2, 5, 3)).astype(np.float32), rng.normal(size=(2, 5)).astype(np.float32)
-    x, out = rng.normal(size=(rows, 24)).astype(np.float32), np.zeros((rows, 5), np.float32)
+        scale = rng.normal(size=scale.shape).astype(np.float32)
+    bias = rng.normal(size=(2, shape[0])).astype(np.float32)
+    x, out = rng.normal(size=(rows, shape[1] * shape[2])).astype(np.float32), np.zeros((rows, shape[0]), np.float32)
     bits = weight.view(np.uint16) if stored is np.uint16 else weight
     kernel.product(kernel.Matrix(bits, scale, bias), 1, x, out)
-    full = (weight[1].astype(np.float64) * scale[1][..., None]).reshape(5, 24)
-    np.testing.assert_allclose(out, x @ full.T + bias[1], rtol=1e-5, atol=1e-4)
+    want = x @ (weight[1].astype(np.float64) * scale[1][..., None]).reshape(shape[0], -1).T + bias[1]
+    np.testing.assert_allclose(out, want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
+
+
+def test_a_product_of_what_is_not_contiguous_is_refused() -> None:
+    weight, ones = np.ones((1, 4, 1, 16), np.float32), np.ones((1, 4, 1), np.float32)
+    x, out = np.ones((1, 32), np.float32)[:, ::2], np.zeros((1, 4), np.float32)
+    with pytest.raises(numba.TypingError, match="without gaps"):
+        kernel.product(kernel.Matrix(weight, ones, ones[..., 0]), 0, x, out)
 
 
 def test_where_nothing_may_be_written_it_compiles_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

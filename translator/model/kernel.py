@@ -8,23 +8,29 @@ which takes most of a second: `translator.model.compiled` does it when it is ask
 
 from __future__ import annotations
 
+import itertools
 import math
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from llvmlite import binding, ir
 from numba import njit, types
+from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-FAST = {"reassoc", "contract", "nsz", "arcp"}
+FAST = ("reassoc", "contract", "nsz", "arcp")
 """What sums may assume: order and rounding are free, while infinities and NaN keep their meaning."""
 BLOCK = 4
 """Rows that share one reading of the weights; see `padded`."""
 AHEAD, LINE = 8192, 64
 """Bytes: how far ahead of a product its weights are called for, and in what pieces; a processor's own guess ends with a
 page of 4,096."""
+LANES = 16 if binding.get_host_cpu_features().get("avx512f") else 8
+"""Weights that are multiplied at once, so that all sums of `_tile` stay in registers: of AVX-512, AVX2 or NEON."""
+_INTEGERS, _HALVES, _FLOATS = (ir.VectorType(kind, LANES) for kind in (ir.IntType(32), ir.HalfType(), ir.FloatType()))
 RELU, GELU, SILU, NONE = range(4)
 
 Array = np.ndarray
@@ -34,7 +40,7 @@ F = TypeVar("F", bound=Callable[..., None])
 class Matrix(NamedTuple):
     """Linear layers of one kind: `weight` [L, N, G, K / G] as float32, the bits of halves (uint16) or int8.
 
-    `scale` [L, N, G] is what the weights of each of G groups of inputs are multiplied with; `bias` [L, N].
+    `scale` [L, N, G] is what bytes are multiplied with, by groups of inputs, and 1 for others; `bias` [L, N].
     """
 
     weight: Array
@@ -91,9 +97,9 @@ def _jit(function: F) -> F:
     """Compile `function` when it is first called, and keep what comes of it where a folder may be written."""
     compiled: Any
     try:
-        compiled = njit(cache=True, nogil=True, fastmath=FAST)(function)
+        compiled = njit(cache=True, nogil=True, fastmath=set(FAST))(function)
     except RuntimeError:
-        compiled = njit(nogil=True, fastmath=FAST)(function)
+        compiled = njit(nogil=True, fastmath=set(FAST))(function)
     return compiled
 
 
@@ -107,8 +113,8 @@ def padded(rows: int) -> int:
     return 1 if rows == 1 else -(-rows // BLOCK) * BLOCK
 
 
-def _widen(typing: Any, stored: Any) -> Any:
-    """A weight as float32, whatever it is stored as."""
+def _number_of(typing: Any, stored: Any) -> Any:
+    """One weight as float32, whatever it is stored as."""
 
     def widen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if stored == types.uint16:
@@ -118,23 +124,120 @@ def _widen(typing: Any, stored: Any) -> Any:
     return types.float32(stored), widen
 
 
-_number: Any = intrinsic(_widen)
+_number: Any = intrinsic(_number_of)
 
 
-def _call_for(typing: Any, address: Any) -> Any:
+def _widen(builder: Any, weights: Any) -> Any:
+    """A vector of weights as float32."""
+    if weights.type.element == ir.IntType(8):
+        return builder.sitofp(builder.sext(weights, _INTEGERS), _FLOATS)
+    if weights.type.element == ir.IntType(16):
+        return builder.fpext(builder.bitcast(weights, _HALVES), _FLOATS)
+    return weights
+
+
+def _call_for(builder: Any, address: Any) -> None:
     """Call for what lies at an address; one that is nobody's does no harm."""
     pointer, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
-
-    def call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = ir.FunctionType(ir.VoidType(), [pointer, whole, whole, whole])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
-        builder.call(function, [builder.inttoptr(args[0], pointer), whole(0), whole(3), whole(1)])  # read, keep, data
-        return context.get_dummy_value()
-
-    return types.void(types.intp), call
+    kind = ir.FunctionType(ir.VoidType(), [pointer, whole, whole, whole])
+    function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+    builder.call(function, [builder.bitcast(address, pointer), whole(0), whole(3), whole(1)])  # read, keep, data
 
 
-_prefetch: Any = intrinsic(_call_for)
+def _load(builder: Any, start: Any, index: Any, bits: int) -> Any:
+    """A vector of numbers from an index on."""
+    vector = ir.VectorType(start.type.pointee, LANES)
+    return builder.load(builder.bitcast(builder.gep(start, [index]), vector.as_pointer()), align=bits // 8)
+
+
+def _spread(builder: Any, number: Any) -> Any:
+    """A vector of one number."""
+    first = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), number, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, first, _INTEGERS(None))
+
+
+def _total(builder: Any, vectors: Sequence[Any]) -> Any:
+    """The sum of all numbers of some vectors."""
+    vector, width = vectors[0], LANES
+    for other in vectors[1:]:
+        vector = builder.fadd(vector, other)
+    while width > 1:
+        width //= 2
+        halves = [ir.VectorType(ir.IntType(32), width)(list(range(n, n + width))) for n in (0, width)]
+        vector = builder.fadd(*(builder.shuffle_vector(vector, vector, half) for half in halves))
+    return builder.extract_element(vector, ir.IntType(32)(0))
+
+
+def _tile(outputs: int, rows: int, chains: int) -> Any:
+    """A function that fills out[r : r + rows, i : i + outputs] of a product, but for inputs beyond whole vectors.
+
+    Each weight is widened once for all rows, each input read once for all outputs; `chains` sums of a vector each
+    hide how long an addition takes. A loop that Numba makes adds up a vector's numbers after every group of inputs.
+    """
+
+    def fill(typing: Any, weight: Any, scale: Any, bias: Any, i: Any, x: Any, r: Any, out: Any) -> Any:
+        kinds, bits = (weight, scale, bias, x, out), weight.dtype.bitwidth
+        if any(kind.layout != "C" for kind in kinds):
+            raise TypingError("products are of arrays without gaps")
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            first_output, first_row = args[3], args[5]
+            values = (args[0], args[1], args[2], args[4], args[6])
+            arrays = [
+                context.make_array(kind)(context, builder, value) for kind, value in zip(kinds, values, strict=True)
+            ]
+            weights, scales, biases, inputs, results = (array.data for array in arrays)
+            whole = context.get_value_type(types.intp)
+            count, groups, width = cgutils.unpack_tuple(builder, arrays[0].shape, 3)
+            length = builder.mul(groups, width)
+            at_output = [builder.add(first_output, whole(n)) for n in range(outputs)]
+            at_row = [builder.add(first_row, whole(n)) for n in range(rows)]
+            weights = [builder.gep(weights, [builder.mul(n, length)]) for n in at_output]
+            scales = [builder.gep(scales, [builder.mul(n, groups)]) for n in at_output]
+            inputs = [builder.gep(inputs, [builder.mul(n, length)]) for n in at_row]
+            pairs = list(itertools.product(range(outputs), range(rows)))
+            sums = {p: [cgutils.alloca_once_value(builder, _FLOATS(None)) for _ in range(chains)] for p in pairs}
+
+            def multiply(index: Any, chain: int, factors: Sequence[Any]) -> None:
+                read = [_load(builder, start, index, 32) for start in inputs]
+                for output, start in enumerate(weights):
+                    numbers = _widen(builder, _load(builder, start, index, bits))
+                    if bits == 8:
+                        numbers = builder.fmul(numbers, factors[output])
+                    for row in range(rows):
+                        place = sums[output, row][chain]
+                        part = builder.fmul(numbers, read[row], flags=FAST)
+                        builder.store(builder.fadd(builder.load(place), part, flags=FAST), place)
+
+            def multiples(of: int) -> Any:
+                return builder.mul(builder.sdiv(width, whole(of)), whole(of))
+
+            step = LANES * chains
+            with cgutils.for_range(builder, groups) as group:
+                begin = builder.mul(group.index, width)
+                factors = [_spread(builder, builder.load(builder.gep(start, [group.index]))) for start in scales]
+                with cgutils.for_range_slice(builder, whole(0), multiples(step), whole(step), whole) as (index, _):
+                    index = builder.add(begin, index)
+                    for start, far in itertools.product(weights, range(0, step, LINE * 8 // bits)):
+                        _call_for(builder, builder.gep(start, [builder.add(index, whole(AHEAD * 8 // bits + far))]))
+                    for chain in range(chains):
+                        multiply(builder.add(index, whole(LANES * chain)), chain, factors)
+                rest = multiples(step), multiples(LANES), whole(LANES)
+                with cgutils.for_range_slice(builder, *rest, whole) as (index, _):
+                    multiply(builder.add(begin, index), 0, factors)
+            for output, row in pairs:
+                total = _total(builder, [builder.load(place) for place in sums[output, row]])
+                total = builder.fadd(total, builder.load(builder.gep(biases, [at_output[output]])))
+                where = builder.add(builder.mul(at_row[row], count), at_output[output])
+                builder.store(total, builder.gep(results, [where]))
+            return context.get_dummy_value()
+
+        return types.void(weight, scale, bias, i, x, r, out), generate
+
+    return intrinsic(fill)
+
+
+_one, _block, _blocks = _tile(1, 1, 4), _tile(1, BLOCK, 2), _tile(2, BLOCK, 1)
 
 
 @_jit
@@ -142,38 +245,22 @@ def product(matrix: Matrix, index: int, x: Array, out: Array) -> None:
     """Rows x [P, K] through linear layer `index` into out [P, N]; P is what `padded` says."""
     weight, scale, bias = matrix.weight[index], matrix.scale[index], matrix.bias[index]
     outputs, groups, width = weight.shape
-    size = groups * width * weight.itemsize
-    read = x.reshape(len(x), groups, width)
-    ahead = weight.ctypes.data + AHEAD
     if len(x) == 1:
         for i in range(outputs):
-            for line in range(0, size, LINE):
-                _prefetch(ahead + i * size + line)
-            total = np.float32(0)
-            for g in range(groups):
-                part = np.float32(0)
-                for j in range(width):
-                    part += _number(weight[i, g, j]) * read[0, g, j]
-                total += part * scale[i, g]
-            out[0, i] = total + bias[i]
+            _one(weight, scale, bias, i, x, 0, out)
+    else:
+        for r in range(0, len(x), BLOCK):
+            for i in range(0, outputs - 1, 2):
+                _blocks(weight, scale, bias, i, x, r, out)
+            if outputs % 2:
+                _block(weight, scale, bias, outputs - 1, x, r, out)
+    if width % LANES == 0:
         return
-    for r in range(0, len(x), BLOCK):
+    for r in range(len(x)):
         for i in range(outputs):
-            for line in range(0, size, LINE):
-                _prefetch(ahead + i * size + line)
-            out[r : r + BLOCK, i] = bias[i]
             for g in range(groups):
-                a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
-                for j in range(width):
-                    number = _number(weight[i, g, j])
-                    a += number * read[r, g, j]
-                    b += number * read[r + 1, g, j]
-                    c += number * read[r + 2, g, j]
-                    d += number * read[r + 3, g, j]
-                out[r, i] += a * scale[i, g]
-                out[r + 1, i] += b * scale[i, g]
-                out[r + 2, i] += c * scale[i, g]
-                out[r + 3, i] += d * scale[i, g]
+                for j in range(width - width % LANES, width):
+                    out[r, i] += _number(weight[i, g, j]) * scale[i, g] * x[r, g * width + j]
 
 
 @_jit
