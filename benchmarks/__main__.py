@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-PARTS = ["decoding", "training", "start"]
+PARTS = ["decoding", "training", "gpu", "start"]
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     os.environ["OMP_NUM_THREADS"] = str(max(args.threads))
     import torch
 
-    from benchmarks import decoding, report, start, training
+    from benchmarks import decoding, gpu, report, start, training
 
     threaded = {"decoding": decoding.rows, "training": training.rows}
     rows = []
@@ -30,6 +30,10 @@ def main() -> None:
         for part in (part for part in args.parts if part in threaded):
             print(f"measuring {part} at {threads} thread(s)", file=sys.stderr)
             rows += threaded[part](threads, args.runs)
+    if "gpu" in args.parts:
+        there = torch.cuda.is_available()
+        print("measuring the GPU" if there else "there is no GPU: row 14 is left out", file=sys.stderr)
+        rows += gpu.rows(args.threads[-1], args.runs) if there else []
     if "start" in args.parts:
         print("measuring the app", file=sys.stderr)
         rows += start.rows()

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 BUSY = 0.1
 """A share of all cores' time that others may take before a result is marked."""
 
@@ -25,17 +27,30 @@ class Times:
         return statistics.median(self.seconds)
 
 
-def alternate(contestants: Mapping[str, Callable[[], object]], *, runs: int = 7) -> dict[str, Times]:
-    """Time each contestant `runs` times, taking turns, after one run each to warm up."""
+def alternate(
+    contestants: Mapping[str, Callable[[], object]], *, runs: int = 7, device: torch.device | str = "cpu"
+) -> dict[str, Times]:
+    """Time each contestant `runs` times, taking turns, after one run each to warm up.
+
+    A run ends when `device` has done what it was given.
+    """
     for run in contestants.values():
         run()
     taken: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(runs):
         for name, run in contestants.items():
+            settle(device)
             started = time.perf_counter()
             run()
+            settle(device)
             taken[name].append(time.perf_counter() - started)
     return {name: Times(tuple(seconds)) for name, seconds in taken.items()}
+
+
+def settle(device: torch.device | str) -> None:
+    """Wait for what a GPU still has to do."""
+    if torch.device(device).type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 class Watch:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.report import Row, compare
-from benchmarks.timing import Times, Watch
+from benchmarks.timing import Times, Watch, settle
 from translator.config import ModelConfig, TrainConfig
 from translator.model import Transformer
 from translator.model.positions import sinusoids
@@ -48,7 +48,7 @@ class PlainTransformer(nn.Module):
         return self.embedding(ids) * WIDTH**0.5 + self.positions[: ids.shape[1]]
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        causal = nn.Transformer.generate_square_subsequent_mask(tgt.shape[1])
+        causal = nn.Transformer.generate_square_subsequent_mask(tgt.shape[1], device=tgt.device)
         padding = src == 0
         hidden = self.body(
             self.embed(src), self.embed(tgt), tgt_mask=causal, tgt_is_causal=True,
@@ -57,10 +57,10 @@ class PlainTransformer(nn.Module):
         return self.output(hidden)
 
 
-def plain_steps(src: list[list[int]], tgt: list[list[int]]) -> Iterator[int]:
+def plain_steps(src: list[list[int]], tgt: list[list[int]], device: torch.device | str = "cpu") -> Iterator[int]:
     """A plain loop over shuffled sentences; yields the real target tokens of each step."""
     torch.manual_seed(0)
-    model = PlainTransformer().train()
+    model = PlainTransformer().train().to(device)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
     loss_of = nn.CrossEntropyLoss(ignore_index=0, label_smoothing=0.1)
     order = np.random.default_rng(1).permutation(len(src))
@@ -69,15 +69,19 @@ def plain_steps(src: list[list[int]], tgt: list[list[int]]) -> Iterator[int]:
         chosen = order[first : first + rows]
         reads = nn.utils.rnn.pad_sequence([torch.tensor([*src[i], 2]) for i in chosen], batch_first=True)
         whole = nn.utils.rnn.pad_sequence([torch.tensor([1, *tgt[i], 2]) for i in chosen], batch_first=True)
+        tokens = int((whole[:, 1:] != 0).sum())
+        reads, whole = reads.to(device), whole.to(device)
         logits = model(reads, whole[:, :-1])
         loss_of(logits.flatten(0, 1), whole[:, 1:].flatten()).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         optimiser.zero_grad()
-        yield int((whole[:, 1:] != 0).sum())
+        yield tokens
 
 
-def our_steps(src: list[list[int]], tgt: list[list[int]], folder: Path, precision: str) -> Iterator[int]:
+def our_steps(
+    src: list[list[int]], tgt: list[list[int]], folder: Path, precision: str, device: torch.device | str = "cpu"
+) -> Iterator[int]:
     """Our loop over the same sentences; yields the real target tokens of each step."""
     config = TrainConfig(
         name="bench", src="de", tgt="en", batch_tokens=BUDGET, schedule="noam", label_smoothing=0.1,
@@ -87,7 +91,8 @@ def our_steps(src: list[list[int]], tgt: list[list[int]], folder: Path, precisio
         VOCAB, VOCAB, d_model=WIDTH, d_ff=INNER, encoder_layers=LAYERS, decoder_layers=LAYERS,
         encoder_heads=HEADS, decoder_heads=HEADS, dropout=DROPOUT, embeddings="shared",
     )  # fmt: skip
-    trainer = Trainer(config, Transformer(shape), Epochs(["bench"] * len(src), lambda _: (src, tgt), config), folder)
+    epochs = Epochs(["bench"] * len(src), lambda _: (src, tgt), config)
+    trainer = Trainer(config, Transformer(shape).to(device), epochs, folder)
     stream = trainer.epochs.from_(0, 0)
     while True:
         before = trainer.progress.tokens
@@ -95,20 +100,22 @@ def our_steps(src: list[list[int]], tgt: list[list[int]], folder: Path, precisio
         yield trainer.progress.tokens - before
 
 
-def rows(threads: int, runs: int) -> list[Row]:
-    """Row 10: seconds a real target token, ours in float32 and in bfloat16 against the plain loop."""
+def rows(threads: int, runs: int, *, number: str = "10", device: torch.device | str = "cpu") -> list[Row]:
+    """Seconds a real target token, ours in float32 and in bfloat16 against the plain loop."""
     src, tgt = sentences()
     with TemporaryDirectory() as folder, Watch() as watch:
         contestants = {
-            "plain": plain_steps(src * 4, tgt * 4),
-            "fp32": our_steps(src, tgt, Path(folder) / "fp32", "fp32"),
-            "bf16": our_steps(src, tgt, Path(folder) / "bf16", "bf16"),
+            "plain": plain_steps(src * 4, tgt * 4, device),
+            "fp32": our_steps(src, tgt, Path(folder) / "fp32", "fp32", device),
+            "bf16": our_steps(src, tgt, Path(folder) / "bf16", "bf16", device),
         }
         taken: dict[str, list[float]] = {name: [] for name in contestants}
         for run in range(runs + 1):
             for name, steps in contestants.items():
+                settle(device)
                 started = time.perf_counter()
                 tokens = sum(next(steps) for _ in range(STEPS))
+                settle(device)
                 if run:
                     taken[name].append((time.perf_counter() - started) / tokens)
     times = {name: Times(tuple(seconds)) for name, seconds in taken.items()}
@@ -119,6 +126,6 @@ def rows(threads: int, runs: int) -> list[Row]:
         what = f"training, {name}, 3 + 3 layers, d 256, dropout 0.3"
         peer = "torch.nn.Transformer, plain loop, fp32"
         out.append(
-            Row("10", what, peer, ratio, "≥ 1.5 ×", ratio >= 1.5, threads, low, high, watch.others, detail=speed)
+            Row(number, what, peer, ratio, "≥ 1.5 ×", ratio >= 1.5, threads, low, high, watch.others, detail=speed)
         )
     return out
