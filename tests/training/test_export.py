@@ -16,7 +16,7 @@ import torch
 import translator
 from translator.__main__ import main
 from translator.checkpoints import load_bundle, seal
-from translator.config import TrainConfig
+from translator.config import DecodeConfig, TrainConfig
 from translator.training.card import MISSING
 from translator.training.data import Pair
 from translator.training.evaluate import evaluate_file
@@ -105,13 +105,53 @@ def test_the_mean_with_the_run_before_is_a_candidate(
     train_run(config, toy_data, run)
     scores = itertools.count()  # whatever is asked last is best
     module = importlib.import_module("translator.training.export")
-    monkeypatch.setattr(module, "development", lambda *_: lambda _: {"bleu": next(scores), "chrf": 0.0})
+    monkeypatch.setattr(module, "development", lambda *_, **__: lambda _: {"bleu": next(scores), "chrf": 0.0})
     exported = module.export(run, [], out, device=torch.device("cpu"))
     assert exported.chosen == "the mean of the last evaluation and of the run before"
     now, before = (read_whole(folder.joinpath(name)) for folder, name in (
         (run, "weights-000000004.pt"), (run / "base", "weights-000000002.pt")))  # fmt: skip
     for name, value in load_bundle(out, device="cpu").model.state_dict().items():
         assert torch.equal(value, torch.stack([now[name], before[name]]).mean(0).half().float()), name
+
+
+def test_the_mean_with_the_two_runs_before_is_a_candidate(
+    toy_config: Make, toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, _ = toy_config(steps=4, eval_every=2, average=1)
+    shape = {**(config.model or {}), "dropout": 0.0}
+    config = replace(config, base={"steps": 2, "seed": 5, "model": shape, "base": {"seed": 6}})
+    run = tmp_path / "run"
+    train_run(config, toy_data, run)
+    scores = itertools.count()  # whatever is asked last is best
+    module = importlib.import_module("translator.training.export")
+    monkeypatch.setattr(module, "development", lambda *_, **__: lambda _: {"bleu": next(scores), "chrf": 0.0})
+    exported = module.export(run, [], tmp_path / "toy", device=torch.device("cpu"))
+    assert exported.chosen == "the mean of the last evaluation and of the two runs before"
+    ends = [run / "weights-000000004.pt", *(run / before / "weights-000000002.pt" for before in ("base", "base/base"))]
+    kept = [read_whole(end) for end in ends]
+    for name, value in load_bundle(tmp_path / "toy", device="cpu").model.state_dict().items():
+        assert torch.equal(value, torch.stack([end[name] for end in kept]).mean(0).half().float()), name
+
+
+def test_candidates_are_compared_as_the_checkpoint_decodes(
+    toy_config: Make, toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, path = toy_config(steps=2, eval_every=2)
+    run, out = tmp_path / "run", tmp_path / "toy"
+    assert train(path, toy_data, run, out) == 0
+    values = json.loads((out / "config.json").read_text(encoding="utf-8"))
+    values["decode"] |= {"method": "beam", "beam": 3, "length_penalty": 1.25}
+    (out / "config.json").write_text(json.dumps(values), encoding="utf-8")
+    module, asked = importlib.import_module("translator.training.export"), []
+
+    def development(*_: object, decode: DecodeConfig) -> object:
+        asked.append(decode)
+        return lambda _: {"bleu": 1.0, "chrf": 0.0}
+
+    monkeypatch.setattr(module, "development", development)
+    module.export(run, [], out, device=torch.device("cpu"))
+    assert [(each.method, each.beam, each.length_penalty) for each in asked] == [("beam", 3, 1.25)]
+    assert "(beam 3)" in load_bundle(out, device="cpu").card
 
 
 @pytest.mark.parametrize("deeper", [{}, {"model": {"encoder_layers": 2}}])

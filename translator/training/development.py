@@ -16,17 +16,25 @@ from translator.training.loop import Evaluate
 from translator.training.metrics import score
 from translator.training.objective import objective
 
+GREEDY = DecodeConfig(method="greedy")
 ROWS = 100
 """Sentences scored side by side: few enough for two cores, and for their logits to stay in memory."""
 
 
 def development(
-    shape: ModelConfig, dev: Sequence[Pair], src: Tokenizer, tgt: Tokenizer, *, sentences: int | None = None
+    shape: ModelConfig,
+    dev: Sequence[Pair],
+    src: Tokenizer,
+    tgt: Tokenizer,
+    *,
+    sentences: int | None = None,
+    decode: DecodeConfig = GREEDY,
 ) -> Evaluate:
-    """The scorer of the development set `dev`: loss and accuracy on every pair, greedy BLEU on the first sources.
+    """The scorer of the development set `dev`: loss and accuracy on every pair, BLEU on the first sources.
 
     Args:
         sentences: how many sources are translated for BLEU; None for all.
+        decode: how they are translated.
     Raises:
         InputError: a pair has more tokens than the model can read.
     """
@@ -47,7 +55,7 @@ def development(
                 logits = model(batch.src, batch.tgt_in, batch.src_keep, batch.tgt_keep)
                 found = objective(logits, batch.tgt_out[batch.tgt_keep], smoothing=0.0)
                 nll, correct, tokens = nll + float(found.nll), correct + float(found.correct), tokens + found.tokens
-        produced = search_batch(model, chosen, DecodeConfig(method="greedy"), max_lengths=limits)
+        produced = search_batch(model, chosen, decode, max_lengths=limits)
         texts = [tgt.decode(ids) for ids in produced]
         scores = score(texts, references[:sentences], tgt.config.language)
         return {"nll": nll / tokens, "accuracy": correct / tokens, "bleu": scores.bleu, "chrf": scores.chrf}

@@ -37,7 +37,8 @@ class Exported:
 def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -> Exported:
     """Make `out` a checkpoint of the weights that the run has kept; nothing is written into `run`, which may go on.
 
-    The decoding settings that `out` has already are kept, and so is its model card if it is finished.
+    The decoding settings that `out` has already are kept and translate the development set (else it is greedy search);
+    so is its model card if it is finished.
 
     Raises:
         CheckpointError: the run has no weights yet, or its files do not fit each other.
@@ -46,11 +47,12 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
     config = read_config(run / "train.json")
     src, tgt = load_tokenizer(run / "src.json"), load_tokenizer(run / "tgt.json")
     model = Transformer(model_config(config, src, tgt)).to(device).eval()
-    found = select(model, run, config, development(model.config, dev, src, tgt))
-    model.load_state_dict(found.weights)
-    selection = f"{found.chosen}, dev BLEU {found.scores[found.chosen]['bleu']:.1f} (greedy)"
-    records = history(run)
     card, decode = _former(out)
+    found = select(model, run, config, development(model.config, dev, src, tgt, decode=decode))
+    model.load_state_dict(found.weights)
+    how = f"beam {decode.beam}" if decode.method == "beam" else decode.method
+    selection = f"{found.chosen}, dev BLEU {found.scores[found.chosen]['bleu']:.1f} ({how})"
+    records = history(run)
     save_bundle(
         out,
         model=model,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from translator.config import TrainConfig
@@ -46,8 +47,8 @@ def select(model: Transformer, run: Path, config: TrainConfig, evaluate: Evaluat
 def _candidates(run: Path, config: TrainConfig) -> dict[str, dict[str, Tensor]]:
     """Weights that may be the best, by what they are.
 
-    Two runs of one model, the second grown from the first, lie close enough for the mean of both to be a model too,
-    often better than either (Wortsman et al. 2022, "Model soups").
+    Runs of one model, each grown from the one before, lie close enough for the mean of them to be a model too, often
+    better than any (Wortsman et al. 2022, "Model soups").
     """
     last = LastWeights(run, config.average)
     count = len(last.files())
@@ -55,17 +56,28 @@ def _candidates(run: Path, config: TrainConfig) -> dict[str, dict[str, Tensor]]:
     candidates = {mean: last.average()}
     if (run / "best.pt").exists():
         candidates["the best evaluation"] = read_whole(run / "best.pt")
-    first = config.first()
-    if first is None or not (run / BASE).is_dir():
-        return candidates
-    before = _before(run / BASE, first)
-    if {name: value.shape for name, value in before.items()} == {n: v.shape for n, v in candidates[mean].items()}:
-        both = {name: (value + before[name]) / 2 for name, value in candidates[mean].items()}
-        candidates[f"the mean of {mean} and of the run before"] = both
+    ends = [candidates[mean], *_ends_before(run, config, candidates[mean])]
+    for number, before in ((2, "the run before"), (3, "the two runs before")):
+        if len(ends) >= number:
+            candidates[f"the mean of {mean} and of {before}"] = {
+                name: torch.stack([end[name] for end in ends[:number]]).mean(0) for name in ends[0]
+            }
     return candidates
 
 
-def _before(base: Path, config: TrainConfig) -> dict[str, Tensor]:
-    if (base / SELECTED).exists():
-        return dict(read_whole(base / SELECTED))
-    return LastWeights(base, config.average).average()
+def _ends_before(run: Path, config: TrainConfig, own: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
+    """What the runs before ended with, the latest first, while they are there and of the shapes of `own`."""
+    folder, before = run / BASE, config.first()
+    while before is not None and (weights := _end(folder, before)) is not None:
+        if {name: value.shape for name, value in weights.items()} != {name: v.shape for name, v in own.items()}:
+            return
+        yield weights
+        folder, before = folder / BASE, before.first()
+
+
+def _end(folder: Path, config: TrainConfig) -> dict[str, Tensor] | None:
+    """What the run after it took, or would take, of a run; None if nothing is kept."""
+    if (folder / SELECTED).exists():
+        return dict(read_whole(folder / SELECTED))
+    last = LastWeights(folder, config.average)
+    return last.average() if last.files() else None
