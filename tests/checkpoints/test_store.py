@@ -239,10 +239,10 @@ def test_a_header_bomb_is_refused_unread(checkpoint: Path, size: int) -> None:
     with path.open("wb") as file:
         file.write(size.to_bytes(8, "little"))
         file.truncate(2**31)
-    started = time.perf_counter()
+    started = time.thread_time()
     with pytest.raises(CheckpointError, match="a header of"):
         load_bundle(checkpoint)
-    assert time.perf_counter() - started < 0.1
+    assert time.thread_time() - started < 0.1
 
 
 def test_a_broken_header_is_refused(checkpoint: Path) -> None:

@@ -136,7 +136,7 @@ def test_the_mean_with_the_two_runs_before_is_a_candidate(
 def test_candidates_are_compared_as_the_checkpoint_decodes(
     toy_config: Make, toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config, path = toy_config(steps=2, eval_every=2)
+    _, path = toy_config(steps=2, eval_every=2)
     run, out = tmp_path / "run", tmp_path / "toy"
     assert train(path, toy_data, run, out) == 0
     values = json.loads((out / "config.json").read_text(encoding="utf-8"))
