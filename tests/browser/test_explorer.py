@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from translator.decode.search import advance
 from translator.ui.payload import unpack
@@ -43,7 +43,7 @@ def test_all_ids_are_there_at_first_sight(open_page: Callable[..., Page]) -> Non
 def test_the_first_example_is_whole_on_one_screen(open_page: Callable[..., Page], example: Callable) -> None:
     page, stored = open_page(), example(FIRST)
     assert page.input_value("#source-text textarea") == stored["source"]
-    assert page.input_value("#translation textarea") == stored["translation"]
+    expect(page.locator("#translation textarea")).to_have_value(stored["translation"])
     height = page.evaluate("document.documentElement.scrollHeight")
     assert height <= 900
     assert texts(page, ".chips.src .chip") == [token["s"] for token in stored["src"]]
