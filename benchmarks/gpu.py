@@ -24,10 +24,11 @@ SENTENCES = 2000
 def rows(threads: int, runs: int, device: torch.device | str = "cuda") -> list[Row]:
     """The same ratios as rows 1, 3, 6, 9 and 10."""
     with TemporaryDirectory() as folder, torch.inference_mode():
+        marian, shipped = (_made(size, Path(folder) / str(size.d_model), device) for size in (MARIAN, SHIPPED))
         measured = [
-            *_one_sentence(_made(MARIAN, Path(folder) / "marian", device), threads, runs, device, greedy=1.6),
-            *_one_sentence(_made(SHIPPED, Path(folder) / "shipped", device), threads, runs, device, greedy=2.5),
-            *_many(_made(SHIPPED, Path(folder) / "many", device), threads, device),
+            *_one_sentence(marian, threads, runs, device, greedy=1.6),
+            *_one_sentence(shipped, threads, runs, device, greedy=2.5),
+            *_many(shipped, threads, device),
         ]
     return [*measured, *training.rows(threads, runs, number="14", device=device)]
 

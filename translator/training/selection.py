@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -56,7 +57,7 @@ def _candidates(run: Path, config: TrainConfig) -> dict[str, dict[str, Tensor]]:
     candidates = {mean: last.average()}
     if (run / "best.pt").exists():
         candidates["the best evaluation"] = read_whole(run / "best.pt")
-    ends = [candidates[mean], *_ends_before(run, config, candidates[mean])]
+    ends = [candidates[mean], *islice(_ends_before(run, config, candidates[mean]), 2)]
     for number, before in ((2, "the run before"), (3, "the two runs before")):
         if len(ends) >= number:
             candidates[f"the mean of {mean} and of {before}"] = {
