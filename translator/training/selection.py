@@ -58,6 +58,10 @@ def _candidates(run: Path, config: TrainConfig) -> dict[str, dict[str, Tensor]]:
     if (run / "best.pt").exists():
         candidates["the best evaluation"] = read_whole(run / "best.pt")
     ends = [candidates[mean], *islice(_ends_before(run, config, candidates[mean]), 2)]
+    if len(ends) > 1:
+        candidates[f"a quarter of {mean} and three of the run before"] = {
+            name: torch.lerp(before, ends[0][name], 0.25) for name, before in ends[1].items()
+        }
     for number, before in ((2, "the run before"), (3, "the two runs before")):
         if len(ends) >= number:
             candidates[f"the mean of {mean} and of {before}"] = {
