@@ -72,10 +72,10 @@ class Translator:
         return memory(self.bundle.model)
 
     def compile(self, *, wait: bool = False) -> None:
-        """Let the steps of a search over one sentence become machine code: two to five times as fast, on a CPU.
+        """Let searches over one sentence run as machine code: two to five times as fast, on a CPU.
 
-        It takes a second, and some ten where it is done for the first time, in the background or with `wait` before
-        this returns. Until then, and where Numba is missing, PyTorch takes the steps; the results agree to 1e-5.
+        It takes a second or two, and some twenty where it is done for the first time, in the background or with `wait`
+        before this returns. Until then, and where Numba is missing, PyTorch does the work; the results agree to 1e-5.
         """
         self.bundle.model.compiled.start(self.bundle.model, wait=wait)
 
@@ -324,7 +324,7 @@ def load(
     """Load a checkpoint: a name ("de-en"), a folder, or a hub id ("owner/name") with its `revision`.
 
     Without `pickles` a Marian checkpoint whose weights are no safetensors is refused, as the page does. `precision`
-    "int8" keeps the decoder's feed-forward layers and its output in bytes: a large model decodes faster once it is
+    "int8" keeps three quarters of the weights of a decoding step in bytes: a large model decodes faster once it is
     compiled, and its maps stay within 0.02.
 
     Raises:

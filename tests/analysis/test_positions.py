@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from translator import InputError, Trace, Translator
-from translator.analysis.positions import move, with_positions
+from translator.analysis.positions import Side, move, with_positions
 from translator.model.positions import sinusoids
 
 
@@ -33,6 +33,14 @@ def test_a_shift_is_the_table_from_there(tiny: Translator, side: str) -> None:
         moved = side == "both" or side[0] == name[0]
         want = 2 * sinusoids(207, 16, layout="interleaved")[7:] if moved else usual
         torch.testing.assert_close(getattr(changed, name), want)
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_compiled_or_not_the_positions_are_the_changed_ones(tiny: Translator, trace: Trace, side: Side) -> None:
+    want = move(tiny, trace, side=side, scale=0)
+    assert not np.allclose(want.cross, trace.cross[:, :, : want.cross.shape[2]], atol=1e-3)
+    tiny.compile(wait=True)
+    np.testing.assert_allclose(move(tiny, trace, side=side, scale=0).cross, want.cross, atol=1e-5)
 
 
 def test_without_positions_a_bag_of_words_is_read(tiny: Translator, trace: Trace) -> None:

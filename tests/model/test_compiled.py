@@ -173,16 +173,17 @@ def test_without_numba_pytorch_takes_the_steps(
     assert finish(search(model, [5, 2], DecodeConfig(method="greedy"), max_length=3)).ids
 
 
-def test_where_the_machine_code_errs_pytorch_takes_the_steps(
-    make_model: Callable[..., Transformer], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("part", ["step", "encode"])
+def test_where_the_machine_code_errs_pytorch_does_the_work(
+    make_model: Callable[..., Transformer], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: str
 ) -> None:
-    right = kernel.step
+    right = getattr(kernel, part)
 
     def wrong(*arguments: np.ndarray) -> None:
         right(*arguments)
         arguments[-1][:] += 1
 
-    monkeypatch.setattr(kernel, "step", wrong)
+    monkeypatch.setattr(kernel, part, wrong)
     model = make_model()
     prepare(model)
     model.compiled.start(model, wait=True)
@@ -193,8 +194,8 @@ def test_where_the_machine_code_errs_pytorch_takes_the_steps(
 def test_what_is_not_there_is_not_read(make_model: Callable[..., Transformer]) -> None:
     model = ready(make_model())
     cache = model.start(torch.ones(1, 2, 16), None, max_length=2)
-    for ids in ([19], [-1], [5, 5]):
-        with pytest.raises(IndexError, match="1 ids below 19 are wanted"):
+    for ids, why in (([19], "below 19 are wanted"), ([-1], "below 19 are wanted"), ([5, 5], "1 ids are wanted")):
+        with pytest.raises(IndexError, match=why):
             model.step(torch.tensor(ids), cache)
     assert cache.length == 0
     with pytest.raises(ValueError, match="the model has 32 positions, not 33"):
@@ -216,7 +217,7 @@ def test_bytes_give_what_the_rounded_weights_give(make_model: Callable[..., Tran
     encoded = model.encode(src_ids, None).memory
     plain = model.decode(tgt_ids, encoded, None)
     for layer in model.decoder:
-        for linear in (layer.feed_forward.up, layer.feed_forward.down):
+        for linear in (layer.feed_forward.up, layer.feed_forward.down, layer.attention.out, layer.cross.out):
             linear.weight.copy_(rounded(linear.weight))
     output = Linear(64, 19, bias=False)
     output.weight = torch.nn.Parameter(rounded(model.output.weight))
@@ -245,7 +246,7 @@ def test_a_byte_is_off_by_half_a_127th_of_its_groups_largest_at_most(width: int)
     assert not found[3].any()
 
 
-@pytest.mark.parametrize("rows", [1, 4, 8])
+@pytest.mark.parametrize("rows", [1, 4, 8, 16])
 @pytest.mark.parametrize("stored", [np.float32, np.uint16, np.int8])
 @pytest.mark.parametrize("shape", [(5, 3, 8), (6, 2, 64), (7, 1, 203), (1, 2, 40)])
 def test_products_of_every_kind(rows: int, stored: type, shape: tuple[int, int, int]) -> None:
@@ -291,8 +292,88 @@ def test_memory_counts_the_packed_weights(make_model: Callable[..., Transformer]
     plain = memory(model)
     halve(model)
     ready(model)
-    decoder = model.compiled._decoder(kernel, model)
-    packed = sum(getattr(decoder, name).weight.nbytes for name in ("qkv", "out", "query", "cross_out", "up", "down"))
-    packed += decoder.output.weight.nbytes
+    parts = (value for part in model.compiled._weights(kernel, model) for value in part)
+    packed = sum(part.weight.nbytes for part in parts if isinstance(part, kernel.Matrix))
     linear = sum(m.laid_out for m in model.modules() if isinstance(m, Linear))
     assert memory(model) == plain + linear + packed
+
+
+@pytest.mark.parametrize("changes", HABITS)
+@pytest.mark.parametrize("stored", ["float", "half"])
+@pytest.mark.parametrize("read", ["whole", "padded", "nothing"])
+@pytest.mark.parametrize("gated", [False, True], ids=["open", "gated"])
+@torch.inference_mode()
+def test_a_source_is_read_as_pytorch_reads_it(
+    make_model: Callable[..., Transformer],
+    batch: Batch,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, object],
+    stored: str,
+    read: str,
+    gated: bool,
+) -> None:
+    model = make_model(**changes)
+    if stored == "half":
+        halve(model)
+    src_ids, padded = batch[0][2:], batch[1][2:]
+    src_keep = {"whole": None, "padded": padded, "nothing": torch.zeros_like(padded)}[read]
+    gates = Gates(encoder=torch.rand(3, 4)) if gated else None
+    want = model.encode(src_ids, src_keep, gates)
+    start = model.start(want.memory, src_keep, max_length=1)
+    ready(model)
+    monkeypatch.delattr(Transformer, "embed")  # PyTorch's way would fail
+    found = model.encode(src_ids, src_keep, gates)
+    for name in ("memory", "weights", "states"):
+        torch.testing.assert_close(getattr(found, name), getattr(want, name), **CLOSE)
+    cache = model.start(want.memory, src_keep, max_length=1)
+    torch.testing.assert_close(cache.cross_keys, start.cross_keys, **CLOSE)
+    torch.testing.assert_close(cache.cross_values, start.cross_values, **CLOSE)
+
+
+@torch.inference_mode()
+def test_pytorch_reads_several_sources_and_long_ones(make_model: Callable[..., Transformer], batch: Batch) -> None:
+    model = ready(make_model(max_positions=80))
+    long, three = torch.randint(3, 19, (1, 65)), batch[0]
+    plain = make_model(max_positions=80)
+    for src_ids in (long, three):
+        torch.testing.assert_close(model.encode(src_ids, None).memory, plain.encode(src_ids, None).memory, **CLOSE)
+        assert model.compiled.encode(model, src_ids, None, None) is None
+        assert model.compiled.read(model, torch.ones(*src_ids.shape, 16)) is None
+
+
+@torch.inference_mode()
+def test_a_source_that_is_not_there_is_not_read(make_model: Callable[..., Transformer]) -> None:
+    model = ready(make_model(max_positions=8))
+    for id_ in (23, -1):
+        with pytest.raises(IndexError, match="ids below 23 are wanted"):
+            model.encode(torch.tensor([[5, id_]]), None)
+    with pytest.raises(IndexError, match="the model has 8 positions, not 9"):
+        model.encode(torch.ones(1, 9, dtype=torch.long), None)
+
+
+@torch.inference_mode()
+def test_a_shallow_copy_is_another_model(make_model: Callable[..., Transformer], batch: Batch) -> None:
+    """`translator.analysis.positions` gives one other tables."""
+    model = ready(make_model())
+    changed = copy.copy(model)
+    changed._buffers = {name: torch.zeros_like(table) for name, table in model._buffers.items()}
+    want = copy.deepcopy(changed)
+    src_ids = batch[0][:1]
+    found, expected = changed.encode(src_ids, None).memory, want.encode(src_ids, None).memory
+    torch.testing.assert_close(found, expected, **CLOSE)
+    steps = [each.step(torch.tensor([5]), each.start(expected, None, max_length=1)).logits for each in (changed, want)]
+    torch.testing.assert_close(*steps, **CLOSE)
+    assert not torch.allclose(found, model.encode(src_ids, None).memory)
+
+
+def test_exp_is_within_rounding() -> None:
+    @numba.njit
+    def of_each(x: np.ndarray) -> np.ndarray:
+        return np.array([kernel.exp(each) for each in x])
+
+    x = np.concatenate([np.linspace(-87, 88, 100_001), [0.0]]).astype(np.float32)
+    found = of_each(x)
+    assert found.dtype == np.float32 and found[-1] == 1
+    np.testing.assert_allclose(found, np.exp(x.astype(np.float64)), rtol=4e-7)
+    ends = of_each(np.array([-np.inf, -200, 200, np.inf], np.float32))
+    assert (ends[:2] < 2e-38).all() and (ends[2:] > 1e38).all() and np.isfinite(ends).all()

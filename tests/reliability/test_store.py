@@ -26,7 +26,7 @@ def traces(make_trace: Callable[..., Trace]) -> list[Trace]:
 def test_ten_thousand_inserts_stay_within_the_bytes(make_trace: Callable[..., Trace]) -> None:
     trace, store = make_trace(1, layers=6, heads=8, source=words(24), target=words(20)), TraceStore()
     ids = [store.put(("sha", "text", i), trace) for i in range(10_000)]
-    assert store.limit == LIMIT == 256 * 2**20
+    assert store.limit == LIMIT == 64 * 2**20
     assert store.bytes <= LIMIT
     assert len(store) == LIMIT // trace_bytes(trace)
     assert store.get(ids[-1], ("sha", "text", 9_999)) is trace

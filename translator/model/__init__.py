@@ -1,8 +1,8 @@
 """The encoder-decoder Transformer: explicit attention that returns its weights and stores nothing."""
 
 from translator.model.attention import Attention
-from translator.model.compiled import memory
 from translator.model.linear import prepare
+from translator.model.pack import memory
 from translator.model.transformer import Cache, Transformer
 from translator.model.values import Decoded, Encoded, Gates, Stepped
 

@@ -1,24 +1,23 @@
-"""Decoder steps by machine code that Numba makes (`translator.model.kernel`): weights packed, compiled when asked.
+"""Sources read and decoder steps taken by machine code that Numba makes (`translator.model.kernel`), when asked.
 
-To import Numba and compile takes a second where the result of an earlier time is at hand, else some ten. So nobody
-need wait for it: `Compiled.start` does it in the background, and until then PyTorch takes the steps.
+To import Numba and compile takes a second or two where the result of an earlier time is at hand, else some twenty. So
+nobody need wait for it: `Compiled.start` does it in the background, and until then PyTorch does the work.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from translator.config import ModelConfig
-from translator.model.layers import ACTIVATIONS
-from translator.model.linear import Linear, are_halves, in_bytes, version
-from translator.model.values import Gates, Stepped
+from translator.model import pack
+from translator.model.values import Encoded, Gates, Stepped
 
 if TYPE_CHECKING:
     from translator.model import kernel
@@ -26,23 +25,23 @@ if TYPE_CHECKING:
     from translator.model.transformer import Transformer
 
 log = logging.getLogger(__name__)
-ROWS = 12
-"""Hypotheses of one source up to which the compiled step is the faster one (docs/performance.md)."""
+ROWS, TOKENS = 12, 64
+"""Hypotheses of one source, and tokens of one, up to which machine code is the faster one (docs/performance.md)."""
 NEAR = 1e-2
-"""Of the largest logit: far more than rounding makes, bytes beside halves included."""
+"""Of the largest number: far more than rounding makes, bytes beside halves included."""
 _one_at_a_time = threading.Lock()
-Rows = tuple[Linear, int, int]
-"""A linear layer, and from which of its rows up to which."""
 
 
 class Compiled:
-    """The compiled step of one model; a copy of the model begins without."""
+    """What of one model is compiled; a copy of the model begins without."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._kernel: Any = None
-        self._packed: tuple[int, kernel.Decoder] | None = None
+        self._model: Callable[[], Transformer | None] = lambda: None
+        self._parameters: list[nn.Parameter] = []
+        self._packed: tuple[int, kernel.Encoder, kernel.Decoder] | None = None
 
     def __reduce__(self) -> tuple[type[Compiled], tuple[()]]:
         """Locks and machine code are not copied."""
@@ -50,8 +49,12 @@ class Compiled:
 
     @property
     def ready(self) -> bool:
-        """Whether steps are compiled by now."""
+        """Whether machine code is at hand by now."""
         return self._kernel is not None
+
+    def _serves(self, model: Transformer) -> bool:
+        """Whether machine code is at hand for this very model, and not for one that it is a shallow copy of."""
+        return self._kernel is not None and self._model() is model
 
     def start(self, model: Transformer, *, wait: bool = False) -> None:
         """Compile behind the caller's back, once; with `wait` it is done on return.
@@ -63,10 +66,52 @@ class Compiled:
                 return
         with self._lock:
             if self._thread is None:
+                self._model = weakref.ref(model)
                 self._thread = threading.Thread(target=self._compile, args=(model,))
                 self._thread.start()
         if wait:
             self._thread.join()
+
+    def encode(
+        self, model: Transformer, src_ids: Tensor, src_keep: Tensor | None, gates: Gates | None
+    ) -> Encoded | None:
+        """`Transformer.encode` of one source src_ids [1, S]; None if it is not for this one, or not yet.
+
+        Raises:
+            IndexError: an id is not in the vocabulary, or there are no positions for so many.
+        """
+        if not self._serves(model) or len(src_ids) != 1 or not 0 < src_ids.shape[1] <= TOKENS:
+            return None
+        return self._encode(self._kernel, model, src_ids, src_keep, gates)
+
+    def _encode(
+        self, code: Any, model: Transformer, src_ids: Tensor, src_keep: Tensor | None, gates: Gates | None
+    ) -> Encoded:
+        encoder, _ = self._weights(code, model)
+        ids = _ids(src_ids[0], len(encoder.embedding))
+        if len(ids) > len(encoder.positions):
+            raise IndexError(f"the model has {len(encoder.positions)} positions, not {len(ids)}")
+        layers, heads, width = len(model.encoder), model.config.encoder_heads, model.config.d_model
+        weights = np.empty((layers, heads, len(ids), len(ids)), np.float32)
+        states = np.empty((layers + 1, len(ids), width), np.float32)
+        memory = np.empty((len(ids), width), np.float32)
+        factors = _factors(gates, "encoder", (layers, 1, heads))[:, 0]
+        code.encode(encoder, ids, _hidden(None if src_keep is None else ~src_keep), factors, weights, states, memory)
+        return Encoded(*(torch.from_numpy(each)[None] for each in (memory, weights, states)))
+
+    def read(self, model: Transformer, memory: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Keys and values [L, 1, H, S, d_head] of cross-attention to memory [1, S, D]; None as in `encode`."""
+        if not self._serves(model) or len(memory) != 1 or not 0 < memory.shape[1] <= TOKENS:
+            return None
+        return self._read(self._kernel, model, memory)
+
+    def _read(self, code: Any, model: Transformer, memory: Tensor) -> tuple[Tensor, Tensor]:
+        _, decoder = self._weights(code, model)
+        heads = model.config.decoder_heads
+        shape = len(model.decoder), 1, heads, memory.shape[1], model.config.head_size(heads)
+        keys, values = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        code.read_source(decoder, memory[0].contiguous().numpy(), keys[:, 0], values[:, 0])
+        return torch.from_numpy(keys), torch.from_numpy(values)
 
     def step(self, model: Transformer, ids: Tensor, cache: Cache, gates: Gates | None) -> Stepped | None:
         """`Transformer.step` over the hypotheses ids [R] of one source; None if it is not for these, or not yet.
@@ -75,21 +120,21 @@ class Compiled:
             ValueError: the cache is full.
             IndexError: these are not as many ids as the cache has hypotheses, or one is not in the vocabulary.
         """
-        if self._kernel is None or not 0 < len(ids) <= ROWS or cache.cross_keys.shape[1] != 1:
+        if not self._serves(model) or not 0 < len(ids) <= ROWS or cache.cross_keys.shape[1] != 1:
             return None
         return self._step(self._kernel, model, ids, cache, gates)
 
     def _step(self, code: Any, model: Transformer, ids: Tensor, cache: Cache, gates: Gates | None) -> Stepped:
         cache.check()
         if cache.decoder is None:
-            cache.decoder = self._decoder(code, model)
+            _, cache.decoder = self._weights(code, model)
         if cache.views is None or cache.views[0] is not gates:
             cache.views = gates, _memory(code, cache, gates)
         memory = cache.views[1]
         layers, rows, heads, _, _ = cache.keys.shape
-        read, vocabulary = ids.numpy(), len(cache.decoder.embedding)
-        if len(read) != rows or read.min() < 0 or read.max() >= vocabulary:
-            raise IndexError(f"{rows} ids below {vocabulary} are wanted, not {read.tolist()}")
+        if len(ids) != rows:
+            raise IndexError(f"{rows} ids are wanted, not {len(ids)}")
+        read = _ids(ids, len(cache.decoder.embedding))
         own = np.empty((rows, layers, heads, cache.length + 1), np.float32)
         cross = np.empty((rows, layers, heads, cache.cross_keys.shape[3]), np.float32)
         logits = np.empty((code.padded(rows), model.config.tgt_vocab), np.float32)
@@ -98,127 +143,71 @@ class Compiled:
         return Stepped(torch.from_numpy(logits)[:rows], torch.from_numpy(own), torch.from_numpy(cross))
 
     def _compile(self, model: Transformer) -> None:
-        """Import the kernel and take one step: its machine code is made, or read from an earlier time.
+        """Import the kernel, read a source and take one step: machine code is made, or read from an earlier time.
 
-        It is used from then on, if PyTorch's step says the same.
+        It is used from then on, if PyTorch says the same.
         """
-        ids = torch.zeros(1, dtype=torch.long)
+        ids = torch.zeros(1, 1, dtype=torch.long)
         try:
             with _one_at_a_time, torch.inference_mode():
                 from translator.model import kernel
 
-                first, second = (model.start(torch.ones(1, 2, model.config.d_model), None, max_length=1) for _ in "ab")
-                found, want = self._step(kernel, model, ids, first, None).logits, model.step(ids, second).logits
-            if torch.allclose(found, want, rtol=NEAR, atol=NEAR * float(want.abs().max())):
+                found, want = self._encode(kernel, model, ids, None, None), model.encode(ids, None)
+                first, second = (model.start(want.memory, None, max_length=1) for _ in "ab")
+                stepped = self._step(kernel, model, ids[0], first, None)
+                pairs = [(found.memory, want.memory), (stepped.logits, model.step(ids[0], second).logits)]
+                pairs += zip(
+                    self._read(kernel, model, want.memory), (first.cross_keys, first.cross_values), strict=True
+                )
+            far = [float((ours - theirs).abs().max()) for ours, theirs in pairs]
+            if all(off <= NEAR * float(theirs.abs().max()) for off, (_, theirs) in zip(far, pairs, strict=True)):
                 self._kernel = kernel
             else:
-                log.warning("decoding steps are not compiled: they would differ by %g", (found - want).abs().max())
+                log.warning("decoding is not compiled: it would differ by %g", max(far))
         except Exception as error:  # whatever Numba cannot do here, PyTorch can
-            log.info("decoding steps are not compiled: %s", error)
+            log.info("decoding is not compiled: %s", error)
 
-    def _decoder(self, code: Any, model: Transformer) -> kernel.Decoder:
-        """The model's weights as the kernel wants them, packed again if one has changed."""
+    def _weights(self, code: Any, model: Transformer) -> tuple[kernel.Encoder, kernel.Decoder]:
+        """The model's weights as the kernel wants them, packed again if one has changed in its place."""
         with self._lock:
-            now = sum(version(parameter) for parameter in model.parameters())
+            if self._packed is None:
+                self._parameters = [each for each in model.parameters() if not each.is_inference()]
+            now = sum([each._version for each in self._parameters])
             if self._packed is None or self._packed[0] != now:
-                self._packed = now, _pack(code, model)
-            return self._packed[1]
+                self._packed = now, pack.encoder(code, model), pack.decoder(code, model)
+            return self._packed[1:]
 
 
-def memory(model: Transformer) -> int:
-    """Bytes that a model holds once it has been used in every way: its weights, each once, and all their layouts."""
-    own = sum(each.numel() * each.element_size() for each in (*model.parameters(), *model.buffers()))
-    laid_out = sum(layer.laid_out for layer in model.modules() if isinstance(layer, Linear))
-    kinds = _linears(model).values() if laid_out else ()
-    packed = ((_stored(kind), layer, last - first) for kind in kinds for layer, first, last in kind)
-    return own + laid_out + sum(stored.itemsize * layer.in_features * rows for stored, layer, rows in packed)
+def _ids(ids: Tensor, vocabulary: int) -> np.ndarray:
+    """Ids [N] as NumPy, each of them in the vocabulary."""
+    found = ids.contiguous().numpy()
+    if found.min() < 0 or found.max() >= vocabulary:
+        raise IndexError(f"ids below {vocabulary} are wanted, not {found.tolist()}")
+    return found
 
 
-def _linears(model: Transformer) -> dict[str, list[Rows]]:
-    """What a step multiplies with: of each kind the rows of every layer."""
-
-    def rows(layers: Iterator[Linear], last: int | None = None) -> list[Rows]:
-        return [(layer, 0, last or layer.out_features) for layer in layers]
-
-    inner = model.decoder[0].cross.inner
-    return {
-        "qkv": rows(layer.attention.qkv for layer in model.decoder),
-        "out": rows(layer.attention.out for layer in model.decoder),
-        "query": rows((layer.cross.qkv for layer in model.decoder), inner),
-        "cross_out": rows(layer.cross.out for layer in model.decoder),
-        "up": rows(layer.feed_forward.up for layer in model.decoder),
-        "down": rows(layer.feed_forward.down for layer in model.decoder),
-        "output": rows(iter([model.output])),
-    }
+def _hidden(hidden: Tensor | None) -> np.ndarray:
+    """Which tokens [S] are not read; none named where all are."""
+    return np.zeros(0, np.bool_) if hidden is None else hidden.numpy().reshape(-1)
 
 
-def _stored(kind: Sequence[Rows]) -> np.dtype:
-    """In what the kernel reads these weights: the smallest that holds them exactly, or bytes where that is wanted."""
-    if kind[0][0].precision == "int8":
-        return np.dtype(np.int8)
-    return np.dtype(np.uint16 if all(are_halves(layer.weight.detach()) for layer, _, _ in kind) else np.float32)
-
-
-def _pack(code: Any, model: Transformer) -> kernel.Decoder:
-    config, layers = model.config, list(model.decoder)
-    sublayers = [(layer.attention_residual, layer.cross_residual, layer.feed_forward_residual) for layer in layers]
-    activations = [ACTIVATIONS[name] for name in ("relu", "gelu", "silu", "none")]
-    return code.Decoder(
-        embedding=model.tgt_embedding.weight.detach().numpy(),
-        positions=model.tgt_positions.detach().numpy(),
-        embedding_scale=config.d_model**0.5 if config.scale_embeddings else 1.0,
-        embedding_norm=_norms(code, config, list(model.embedding_norms)[1:]),
-        pre=config.norm == "pre",
-        activation=activations.index(layers[0].feed_forward.activation),
-        norms=_norms(code, config, [residual.norm for sublayer in sublayers for residual in sublayer]),
-        final_norm=_norms(code, config, [model.decoder_norm] if config.final_norm else []),
-        **{name: _matrix(code, kind) for name, kind in _linears(model).items()},
-    )
-
-
-def _norms(code: Any, config: ModelConfig, norms: Sequence[Any]) -> kernel.Norm:
-    weights = [norm.weight.detach().numpy() for norm in norms]
-    biases = [norm.bias.detach().numpy() for norm in norms if config.norm_bias]
-    shape = (len(norms), config.d_model)
-    return code.Norm(
-        np.array(weights, np.float32).reshape(shape),
-        np.array(biases, np.float32).reshape(shape) if biases else np.zeros(shape, np.float32),
-        config.norm_eps,
-        config.norm_variant == "unbiased",
-    )
-
-
-def _matrix(code: Any, kind: Sequence[Rows]) -> kernel.Matrix:
-    weights = [layer.weight[first:last].detach() for layer, first, last in kind]
-    biases = [torch.zeros(layer.out_features) if layer.bias is None else layer.bias.detach() for layer, _, _ in kind]
-    bias = torch.stack([each[first:last] for each, (_, first, last) in zip(biases, kind, strict=True)])
-    stored = _stored(kind)
-    if stored == np.int8:
-        pairs = [in_bytes(weight) for weight in weights]
-        whole, scale = (torch.stack(each) for each in zip(*pairs, strict=True))
-    else:
-        whole, scale = torch.stack(weights), torch.ones(*bias.shape, 1)
-        if stored == np.uint16 and code.has_halves():
-            whole = whole.half().view(torch.uint16)
-    return code.Matrix(whole.view(*scale.shape, -1).numpy(), scale.numpy(), bias.numpy())
+def _factors(gates: Gates | None, kind: str, shape: tuple[int, int, int]) -> np.ndarray:
+    """Gates [L, R, H] of one kind for every row."""
+    given = None if gates is None else getattr(gates, kind)
+    if given is None:
+        return np.ones(shape, np.float32)
+    return given.float().reshape(shape[0], -1, shape[2]).expand(shape).contiguous().numpy()
 
 
 def _memory(code: Any, cache: Cache, gates: Gates | None) -> kernel.Memory:
     layers, rows, heads = cache.keys.shape[:3]
-
-    def factors(kind: str) -> np.ndarray:
-        given = None if gates is None else getattr(gates, kind)
-        if given is None:
-            return np.ones((layers, rows, heads), np.float32)
-        given = given.float().reshape(layers, -1, heads).expand(layers, rows, heads)
-        return given.contiguous().numpy()
-
+    shape = layers, rows, heads
     return code.Memory(
         cache.keys.numpy(),
         cache.values.numpy(),
         cache.cross_keys[:, 0].numpy(),
         cache.cross_values[:, 0].numpy(),
-        np.zeros(0, np.bool_) if cache.hidden is None else cache.hidden.numpy().reshape(-1),
-        factors("decoder"),
-        factors("cross"),
+        _hidden(cache.hidden),
+        _factors(gates, "decoder", shape),
+        _factors(gates, "cross", shape),
     )

@@ -1,4 +1,4 @@
-"""One cached step of the decoder as machine code, compiled by Numba where it runs.
+"""A source read, and one cached step of the decoder, as machine code, compiled by Numba where it runs.
 
 A step over one sentence reads every weight of the decoder once and does little else: between matrix products that are
 as fast as memory, hundreds of calls from Python took as long as the products. Here is no call. Weights come as halves,
@@ -25,16 +25,21 @@ FAST = ("reassoc", "contract", "nsz", "arcp")
 """What sums may assume: order and rounding are free, while infinities and NaN keep their meaning."""
 BLOCK = 4
 """Rows that share one reading of the weights; see `padded`."""
+MANY = 12
+"""Rows above which the weights of a few outputs serve them all, before the next weights are read."""
 AHEAD, LINE = 8192, 64
 """Bytes: how far ahead of a product its weights are called for, and in what pieces; a processor's own guess ends with a
 page of 4,096."""
 LANES = 16 if binding.get_host_cpu_features().get("avx512f") else 8
 """Weights that are multiplied at once, so that all sums of `_tile` stay in registers: of AVX-512, AVX2 or NEON."""
 _INTEGERS, _HALVES, _FLOATS = (ir.VectorType(kind, LANES) for kind in (ir.IntType(32), ir.HalfType(), ir.FloatType()))
+EXP = tuple(
+    map(np.float32, (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5, 1, 1))
+)
 RELU, GELU, SILU, NONE = range(4)
 
 Array = np.ndarray
-F = TypeVar("F", bound=Callable[..., None])
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Matrix(NamedTuple):
@@ -57,8 +62,25 @@ class Norm(NamedTuple):
     unbiased: bool
 
 
+class Encoder(NamedTuple):
+    """All that is read of an encoder of L layers; a norm that it lacks has no rows."""
+
+    embedding: Array
+    positions: Array
+    embedding_scale: float
+    embedding_norm: Norm
+    pre: bool
+    activation: int
+    norms: Norm
+    qkv: Matrix
+    out: Matrix
+    up: Matrix
+    down: Matrix
+    final_norm: Norm
+
+
 class Decoder(NamedTuple):
-    """All that a step reads of a decoder of L layers; a norm that it lacks has no rows."""
+    """All that a step reads of a decoder of L layers, and what makes `key_value` of a source; norms as above."""
 
     embedding: Array
     positions: Array
@@ -70,6 +92,7 @@ class Decoder(NamedTuple):
     qkv: Matrix
     out: Matrix
     query: Matrix
+    key_value: Matrix
     cross_out: Matrix
     up: Matrix
     down: Matrix
@@ -97,20 +120,21 @@ def _jit(function: F) -> F:
     """Compile `function` when it is first called, and keep what comes of it where a folder may be written."""
     compiled: Any
     try:
-        compiled = njit(cache=True, nogil=True, fastmath=set(FAST))(function)
+        compiled = njit(cache=True, nogil=True, fastmath=set(FAST), error_model="numpy")(function)
     except RuntimeError:
-        compiled = njit(nogil=True, fastmath=set(FAST))(function)
+        compiled = njit(nogil=True, fastmath=set(FAST), error_model="numpy")(function)
     return compiled
+
+
+@_jit
+def padded(rows: int) -> int:
+    """How many rows a product takes for `rows`: one, or whole blocks."""
+    return 1 if rows == 1 else -(-rows // BLOCK) * BLOCK
 
 
 def has_halves() -> bool:
     """Whether the processor widens halves by itself."""
     return platform.machine() in ("aarch64", "arm64") or bool(binding.get_host_cpu_features().get("f16c"))
-
-
-def padded(rows: int) -> int:
-    """How many rows a product takes for `rows`: one, or whole blocks."""
-    return 1 if rows == 1 else -(-rows // BLOCK) * BLOCK
 
 
 def _number_of(typing: Any, stored: Any) -> Any:
@@ -237,7 +261,9 @@ def _tile(outputs: int, rows: int, chains: int) -> Any:
     return intrinsic(fill)
 
 
-_one, _block, _blocks = _tile(1, 1, 4), _tile(1, BLOCK, 2), _tile(2, BLOCK, 1)
+WIDE = LANES // 4
+"""Outputs of a tile over many rows."""
+_one, _block, _blocks, _wide = _tile(1, 1, 4), _tile(1, BLOCK, 2), _tile(2, BLOCK, 1), _tile(WIDE, BLOCK, 1)
 
 
 @_jit
@@ -248,12 +274,19 @@ def product(matrix: Matrix, index: int, x: Array, out: Array) -> None:
     if len(x) == 1:
         for i in range(outputs):
             _one(weight, scale, bias, i, x, 0, out)
-    else:
+    elif len(x) <= MANY:
         for r in range(0, len(x), BLOCK):
             for i in range(0, outputs - 1, 2):
                 _blocks(weight, scale, bias, i, x, r, out)
             if outputs % 2:
                 _block(weight, scale, bias, outputs - 1, x, r, out)
+    else:
+        for i in range(0, outputs - WIDE + 1, WIDE):
+            for r in range(0, len(x), BLOCK):
+                _wide(weight, scale, bias, i, x, r, out)
+        for i in range(outputs - outputs % WIDE, outputs):
+            for r in range(0, len(x), BLOCK):
+                _block(weight, scale, bias, i, x, r, out)
     if width % LANES == 0:
         return
     for r in range(len(x)):
@@ -282,6 +315,21 @@ def layer_norm(x: Array, norm: Norm, index: int, rows: int, out: Array) -> None:
 
 
 @_jit
+def exp(x: np.float32) -> np.float32:
+    """e to the power of a float32, within 3e-7 of itself, in operations that a processor has for whole vectors.
+
+    Source: `expf` of the Cephes library. What would leave the range of a float32 is 2e-38 or 2e38.
+    """
+    x = min(max(x, np.float32(-87)), np.float32(88))
+    power = np.floor(x * np.float32(1 / math.log(2)) + np.float32(0.5))
+    rest = x - power * np.float32(math.log(2))
+    sum_ = np.float32(0)
+    for factor in EXP:
+        sum_ = sum_ * rest + factor
+    return sum_ * np.int32((np.int32(power) + np.int32(127)) << np.int32(23)).view(np.float32)
+
+
+@_jit
 def mix(query: Array, keys: Array, values: Array, hidden: Array, gates: Array, weights: Array, out: Array) -> None:
     """Attention of one query [H · E] over keys and values [H, S, E], into weights [H, S] and out [H · E].
 
@@ -305,7 +353,7 @@ def mix(query: Array, keys: Array, values: Array, hidden: Array, gates: Array, w
             if len(hidden) > 0 and hidden[s]:
                 weights[h, s] = np.float32(0)
             else:
-                weights[h, s] = np.exp(weights[h, s] - best)
+                weights[h, s] = exp(weights[h, s] - best)
                 total += weights[h, s]
         for e in range(size):
             out[start + e] = np.float32(0)
@@ -331,7 +379,44 @@ def activate(x: Array, kind: int, rows: int) -> None:
                 x[r, j] *= np.float32(0.5) * (np.float32(1) + math.erf(x[r, j] * np.float32(math.sqrt(0.5))))
         elif kind == SILU:
             for j in range(x.shape[1]):
-                x[r, j] /= np.float32(1) + np.exp(-x[r, j])
+                x[r, j] /= np.float32(1) + exp(-x[r, j])
+
+
+@_jit
+def embed(table: Array, scale: float, id_: int, position: Array, norm: Norm, x: Array) -> None:
+    """An id at a position [D] as a vector x [1, D] of the stream."""
+    for j in range(x.shape[1]):
+        x[0, j] = table[id_, j] * np.float32(scale) + position[j]
+    if len(norm.weight):
+        layer_norm(x, norm, 0, 1, x)
+
+
+@_jit
+def enter(x: Array, norms: Norm, index: int, pre: bool, rows: int, out: Array) -> None:
+    """What a sublayer reads of the stream: its norm where that comes first."""
+    if pre:
+        layer_norm(x, norms, index, rows, out)
+    else:
+        out[:rows] = x[:rows]
+
+
+@_jit
+def leave(x: Array, update: Array, norms: Norm, index: int, pre: bool, rows: int) -> None:
+    """The stream after a sublayer's update, in place."""
+    for r in range(rows):
+        for j in range(x.shape[1]):
+            x[r, j] += update[r, j]
+    if not pre:
+        layer_norm(x, norms, index, rows, x)
+
+
+@_jit
+def split(x: Array, first: int, heads: Array) -> None:
+    """Columns of x [P, ...] from `first` on into heads [H, S, E]."""
+    for h in range(heads.shape[0]):
+        for s in range(heads.shape[1]):
+            for e in range(heads.shape[2]):
+                heads[h, s, e] = x[s, first + h * heads.shape[2] + e]
 
 
 @_jit
@@ -347,13 +432,10 @@ def step(decoder: Decoder, memory: Memory, ids: Array, time: int, own: Array, cr
     query, mixed = np.zeros((padded_rows, inner), np.float32), np.zeros((padded_rows, inner), np.float32)
     wide = np.zeros((padded_rows, decoder.up.bias.shape[1]), np.float32)
     for r in range(rows):
-        for j in range(x.shape[1]):
-            embedded = decoder.embedding[ids[r], j] * np.float32(decoder.embedding_scale)
-            x[r, j] = embedded + decoder.positions[time, j]
-    if len(decoder.embedding_norm.weight):
-        layer_norm(x, decoder.embedding_norm, 0, rows, x)
+        position = decoder.positions[time]
+        embed(decoder.embedding, decoder.embedding_scale, ids[r], position, decoder.embedding_norm, x[r : r + 1])
     for n in range(layers):
-        enter(x, decoder, 3 * n, rows, read)
+        enter(x, decoder.norms, 3 * n, decoder.pre, rows, read)
         product(decoder.qkv, n, read, qkv)
         for r in range(rows):
             for h in range(heads):
@@ -363,41 +445,77 @@ def step(decoder: Decoder, memory: Memory, ids: Array, time: int, own: Array, cr
             gates = memory.own_gates[n, r]
             mix(qkv[r], memory.keys[n, r], memory.values[n, r], nothing, gates, own[r, n], mixed[r])
         product(decoder.out, n, mixed, update)
-        leave(x, update, decoder, 3 * n, rows)
+        leave(x, update, decoder.norms, 3 * n, decoder.pre, rows)
 
-        enter(x, decoder, 3 * n + 1, rows, read)
+        enter(x, decoder.norms, 3 * n + 1, decoder.pre, rows, read)
         product(decoder.query, n, read, query)
         for r in range(rows):
             gates = memory.cross_gates[n, r]
             keys, values = memory.cross_keys[n], memory.cross_values[n]
             mix(query[r], keys, values, memory.hidden, gates, cross[r, n], mixed[r])
         product(decoder.cross_out, n, mixed, update)
-        leave(x, update, decoder, 3 * n + 1, rows)
+        leave(x, update, decoder.norms, 3 * n + 1, decoder.pre, rows)
 
-        enter(x, decoder, 3 * n + 2, rows, read)
+        enter(x, decoder.norms, 3 * n + 2, decoder.pre, rows, read)
         product(decoder.up, n, read, wide)
         activate(wide, decoder.activation, rows)
         product(decoder.down, n, wide, update)
-        leave(x, update, decoder, 3 * n + 2, rows)
+        leave(x, update, decoder.norms, 3 * n + 2, decoder.pre, rows)
     if len(decoder.final_norm.weight):
         layer_norm(x, decoder.final_norm, 0, rows, x)
     product(decoder.output, 0, x, logits)
 
 
 @_jit
-def enter(x: Array, decoder: Decoder, index: int, rows: int, out: Array) -> None:
-    """What a sublayer reads of the stream: its norm where that comes first."""
-    if decoder.pre:
-        layer_norm(x, decoder.norms, index, rows, out)
-    else:
-        out[:rows] = x[:rows]
+def encode(
+    encoder: Encoder, ids: Array, hidden: Array, gates: Array, weights: Array, states: Array, memory: Array
+) -> None:
+    """Read a source ids [S], of which `hidden` [S] says what is not read (empty: all is), by gates [L, H].
+
+    Fills weights [L, H, S, S], states [L + 1, S, D] and memory [S, D].
+    """
+    rows, padded_rows = len(ids), padded(len(ids))
+    layers, heads = gates.shape
+    inner = encoder.out.weight.shape[2] * encoder.out.weight.shape[3]
+    x = np.zeros((padded_rows, memory.shape[1]), np.float32)
+    read, update = np.zeros_like(x), np.zeros_like(x)
+    qkv, mixed = np.zeros((padded_rows, 3 * inner), np.float32), np.zeros((padded_rows, inner), np.float32)
+    wide = np.zeros((padded_rows, encoder.up.bias.shape[1]), np.float32)
+    keys = np.empty((heads, rows, inner // heads), np.float32)
+    values = np.empty_like(keys)
+    for r in range(rows):
+        position = encoder.positions[r]
+        embed(encoder.embedding, encoder.embedding_scale, ids[r], position, encoder.embedding_norm, x[r : r + 1])
+    states[0] = x[:rows]
+    for n in range(layers):
+        enter(x, encoder.norms, 2 * n, encoder.pre, rows, read)
+        product(encoder.qkv, n, read, qkv)
+        split(qkv, inner, keys)
+        split(qkv, 2 * inner, values)
+        for r in range(rows):
+            mix(qkv[r], keys, values, hidden, gates[n], weights[n, :, r], mixed[r])
+        product(encoder.out, n, mixed, update)
+        leave(x, update, encoder.norms, 2 * n, encoder.pre, rows)
+
+        enter(x, encoder.norms, 2 * n + 1, encoder.pre, rows, read)
+        product(encoder.up, n, read, wide)
+        activate(wide, encoder.activation, rows)
+        product(encoder.down, n, wide, update)
+        leave(x, update, encoder.norms, 2 * n + 1, encoder.pre, rows)
+        states[n + 1] = x[:rows]
+    if len(encoder.final_norm.weight):
+        layer_norm(x, encoder.final_norm, 0, rows, x)
+    memory[:] = x[:rows]
 
 
 @_jit
-def leave(x: Array, update: Array, decoder: Decoder, index: int, rows: int) -> None:
-    """The stream after a sublayer's update, in place."""
-    for r in range(rows):
-        for j in range(x.shape[1]):
-            x[r, j] += update[r, j]
-    if not decoder.pre:
-        layer_norm(x, decoder.norms, index, rows, x)
+def read_source(decoder: Decoder, memory: Array, keys: Array, values: Array) -> None:
+    """The keys and values [L, H, S, E] of cross-attention to memory [S, D]."""
+    rows, padded_rows = len(memory), padded(len(memory))
+    x = np.zeros((padded_rows, memory.shape[1]), np.float32)
+    x[:rows] = memory
+    both = np.empty((padded_rows, decoder.key_value.bias.shape[1]), np.float32)
+    for n in range(len(keys)):
+        product(decoder.key_value, n, x, both)
+        split(both, 0, keys[n])
+        split(both, both.shape[1] // 2, values[n])

@@ -82,6 +82,8 @@ class Transformer(nn.Module):
 
     def encode(self, src_ids: Tensor, src_keep: Tensor | None, gates: Gates | None = None) -> Encoded:
         """Read src_ids [B, S]; `src_keep` None says that no token is padding."""
+        if self.output.prepared and (encoded := self.compiled.encode(self, src_ids, src_keep, gates)) is not None:
+            return encoded
         gates = gates or Gates()
         keep = _over_heads(src_keep)
         x = self.embed(src_ids, target=False)
@@ -145,12 +147,15 @@ class Transformer(nn.Module):
             raise ValueError(f"the model has {self.config.max_positions} positions, not {max_length}")
         heads, size = self.config.decoder_heads, self.config.head_size(self.config.decoder_heads)
         shape = (len(self.decoder), memory.shape[0] * rows, heads, max_length, size)
-        cross = [layer.cross.key_value(memory) for layer in self.decoder]
+        cross = self.compiled.read(self, memory) if self.output.prepared else None
+        if cross is None:
+            keys, values = zip(*(layer.cross.key_value(memory) for layer in self.decoder), strict=True)
+            cross = torch.stack(keys), torch.stack(values)
         return Cache(
             keys=memory.new_empty(shape),
             values=memory.new_empty(shape),
-            cross_keys=torch.stack([key for key, _ in cross]),
-            cross_values=torch.stack([value for _, value in cross]),
+            cross_keys=cross[0],
+            cross_values=cross[1],
             hidden=None if src_keep is None else ~src_keep[:, None, None, :],
             rows=rows,
         )

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from translator.trace import Trace
 
-LIMIT = 256 * 2**20
+LIMIT = 64 * 2**20
+"""Bytes; some 850 everyday traces. What is not kept is decoded again, in a tenth of a second."""
 _FIXED_BYTES, _STEP_BYTES, _BEAM_BYTES, _TOKEN_BYTES = 8192, 600, 300, 400
 """What CPython needs for the objects around the arrays, rounded up; a test holds it to what is allocated."""
 
