@@ -86,9 +86,19 @@ soak: $(VENV)/.dev browser
 	$(PYTEST) -m "soak and not browser" -o timeout=3600
 	$(PYTEST) -m "soak and browser" -o timeout=3600
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.dev browser runs/peers/.fetched
 	$(PY) -m benchmarks
+	$(PY) -m benchmarks.page
 	$(PY) -m benchmarks.lab
+
+# What cannot be had leaves its row out. BertViz's page loads three libraries of the browser, which npm has.
+runs/peers/.fetched: benchmarks/peers.txt | $(VENV)/.dev
+	@mkdir -p runs/peers/browser
+	@if $(PY) -m pip install --disable-pip-version-check -q $(PIP_ARGS) --no-deps --upgrade --target runs/peers/python -r $< \
+	    && (cd runs/peers/browser && for package in requirejs@2 jquery@3 d3@5; do \
+	      mkdir -p $$package && tar -xzf "$$(npm pack --silent $$package)" -C $$package || exit 1; \
+	    done); \
+	  then touch $@; else echo "Not every peer could be had; the others are measured." >&2; fi
 
 load: $(VENV)/.dev
 	$(PY) -m benchmarks.load

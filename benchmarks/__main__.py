@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-PARTS = ["decoding", "training", "gpu", "start"]
+PARTS = ["decoding", "training", "gpu", "page", "start"]
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     os.environ["OMP_NUM_THREADS"] = str(max(args.threads))
     import torch
 
-    from benchmarks import decoding, gpu, report, start, training
+    from benchmarks import bertviz, decoding, gpu, page, report, start, training
 
     threaded = {"decoding": decoding.rows, "training": training.rows}
     rows = []
@@ -34,6 +34,10 @@ def main() -> None:
         there = torch.cuda.is_available()
         print("measuring the GPU" if there else "there is no GPU: row 14 is left out", file=sys.stderr)
         rows += gpu.rows(args.threads[-1], args.runs) if there else []
+    if "page" in args.parts:
+        there = bertviz.ModelView.can_be_had()
+        print("measuring the explorer" if there else "there is no BertViz: row 12 is left out", file=sys.stderr)
+        rows += page.rows(args.runs) if there else []
     if "start" in args.parts:
         print("measuring the app", file=sys.stderr)
         rows += start.rows()

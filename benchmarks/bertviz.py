@@ -1,18 +1,17 @@
 """BertViz's `model_view` of a trace in a browser: the peer that the explorer's drawing is timed beside.
 
-Needs, and the repository holds neither: `pip install --no-deps bertviz` with `pip install ipython`, and a folder with
-`require.js`, `jquery.min.js` and `d3.min.js` (`npm pack requirejs jquery@3 d3@5`). The browser gets them from there in
-place of the addresses that BertViz names; nothing else of it is changed.
+The browser gets `require.js`, `jquery.min.js` and `d3.min.js` from `peers.BROWSER` in place of the addresses that
+BertViz names; nothing else of it is changed.
 """
 
 from __future__ import annotations
 
 import re
-import statistics
 from pathlib import Path
 
 from playwright.sync_api import Page, Route
 
+from benchmarks import peers
 from translator.trace import Trace
 
 _SITE = "http://bertviz.test/"
@@ -58,31 +57,45 @@ def view(trace: Trace) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def measure(page: Page, trace: Trace, scripts: Path, runs: int) -> dict[str, float]:
-    """Medians in ms of drawing all and of switching the kind; bytes of the component; nodes that it draws."""
+class ModelView:
+    """BertViz's page of one trace, its libraries loaded."""
 
-    def answer(route: Route) -> None:
-        name = route.request.url.rsplit("/", 1)[-1]
-        files = [path for path in scripts.rglob("*.js") if path.name == name]
-        if route.request.url == _SITE:
-            route.fulfill(content_type="text/html", body='<script src="require.js"></script><div id="vis-root"></div>')
-        elif files:
-            route.fulfill(content_type="text/javascript", path=files[0])
-        else:
-            route.abort()
+    def __init__(self, page: Page, trace: Trace) -> None:
+        html, self._script = view(trace)
+        self.page, self.bytes = page, len((html + self._script).encode())
+        page.route("**/*", _answer)
+        page.goto(_SITE)
+        page.evaluate("html => { window.parts = { html }; }", html)
+        self.draw()
 
-    html, script = view(trace)
-    page.route("**/*", answer)
-    page.goto(_SITE)
-    page.evaluate("html => { window.parts = { html }; }", html)
-    page.evaluate(_DRAW, script)  # the libraries are loaded with the first
-    drawn = [page.evaluate(_DRAW, script) for _ in range(runs)]
-    kinds = page.eval_on_selector_all("#vis-root #filter option", "all => all.map(each => each.value)")
-    switched = [page.evaluate(_SWITCH, kinds[run % len(kinds)]) for run in range(1, runs + 1)]
-    page.evaluate(_SWITCH, kinds[0])
-    return {
-        "drawn": statistics.median(drawn),
-        "switched": statistics.median(switched),
-        "bytes": len((html + script).encode()),
-        "nodes": page.evaluate("document.querySelectorAll('#vis-root *').length"),
-    }
+    @staticmethod
+    def can_be_had() -> bool:
+        """Whether BertViz and the three libraries are there."""
+        return peers.installed("bertviz") and all(map(_library, ("require.js", "jquery.min.js", "d3.min.js")))
+
+    def draw(self) -> float:
+        """Milliseconds to draw everything anew, of the first kind."""
+        return float(self.page.evaluate(_DRAW, self._script))
+
+    def switch(self, kind: int) -> float:
+        """Milliseconds to another kind of attention: 0 encoder, 1 decoder, 2 cross."""
+        return float(self.page.evaluate(_SWITCH, str(kind)))
+
+    @property
+    def nodes(self) -> int:
+        """Elements of the page now."""
+        return int(self.page.evaluate("document.querySelectorAll('#vis-root *').length"))
+
+
+def _library(name: str) -> Path | None:
+    return next((path for path in sorted(peers.BROWSER.rglob("*.js")) if path.name == name), None)
+
+
+def _answer(route: Route) -> None:
+    library = _library(route.request.url.rsplit("/", 1)[-1])
+    if route.request.url == _SITE:
+        route.fulfill(content_type="text/html", body='<script src="require.js"></script><div id="vis-root"></div>')
+    elif library:
+        route.fulfill(content_type="text/javascript", path=library)
+    else:
+        route.abort()

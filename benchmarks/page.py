@@ -1,7 +1,6 @@
 """`python -m benchmarks.page`: what a person waits for on the page, in a headless Chromium on this machine.
 
-The maps of the drawing rows are random: they measure drawing alone. With `--bertviz FOLDER` BertViz draws the same maps
-in the same browser (`benchmarks.bertviz` says what it needs), and the ratios are printed.
+The maps of the drawing rows are random: they measure drawing alone. Row 12 of `python -m benchmarks` is from here too.
 """
 
 from __future__ import annotations
@@ -16,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import bertviz
+from benchmarks.report import Row, compare
 from benchmarks.served import free_port
-from benchmarks.timing import Watch
+from benchmarks.timing import Times, Watch
 from translator.config import DecodeConfig
 from translator.trace import Candidate, CheckpointId, Step, Token, Trace
 from translator.ui.message import send
@@ -43,12 +43,10 @@ TARGETS = {
     "128 × 128 tokens drawn, ms": 3000,
     "128 × 128 tokens, another head, ms": 200,
 }
-RATIOS = {
-    "BertViz / ours: drawn": 2,
-    "BertViz / ours: switch kind": 8,
-    "BertViz / ours: bytes": 20,
-    "BertViz / ours: DOM nodes of the whole explorer": 30,
-}
+WHAT = "the explorer, 6 × 8 heads × 3 kinds, 20 × 24 tokens"
+SETTLE = 500
+"""Milliseconds without anything to do before each turn, so that none pays for the one before."""
+PEER = "BertViz `model_view`, same maps and browser"
 _DRAWN = (
     "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start))))"
 )
@@ -91,22 +89,25 @@ def random_trace(source: int, target: int, *, layers: int = 6, heads: int = 8, s
     )  # fmt: skip
 
 
+_TIMED = {
+    what: f"value => {{ const start = performance.now(), x = window.__explorer; {code}; return {_DRAWN}; }}"
+    for what, code in {
+        "shown": "x.show(window.payload)", "head": "x.set({ head: value })", "kind": "x.set({ kind: value })",
+    }.items()
+}  # fmt: skip
+
+
 def draw(page: Page, payload: dict[str, Any], runs: int) -> dict[str, float]:
-    """Medians in ms: a whole trace shown, another head or kind picked; and steps replayed a second."""
+    """Medians in ms: a whole trace shown, another head picked; and steps replayed a second."""
     page.evaluate("payload => { window.payload = payload; }", payload)
-    show = f"() => {{ const start = performance.now(); window.__explorer.show(window.payload); return {_DRAWN}; }}"
-    pick = f"head => {{ const start = performance.now(); window.__explorer.set({{ head }}); return {_DRAWN}; }}"
-    shown = [page.evaluate(show) for _ in range(runs)]
-    picked = [page.evaluate(pick, head % 8) for head in range(1, runs + 1)]
-    switch = f"kind => {{ const start = performance.now(); window.__explorer.set({{ kind }}); return {_DRAWN}; }}"
-    switched = [page.evaluate(switch, KINDS[run % 3]) for run in range(runs)]
-    page.evaluate(switch, "cross")
+    shown = [page.evaluate(_TIMED["shown"]) for _ in range(runs)]
+    picked = [page.evaluate(_TIMED["head"], head % 8) for head in range(1, runs + 1)]
+    page.evaluate(_TIMED["kind"], "cross")
     replayed = page.evaluate("""async () => {
         const x = window.__explorer, total = x.trace.tgt.length, start = performance.now();
         for (let step = 0; step < total; step++) { x.set({ step }); await new Promise(requestAnimationFrame); }
         return 1000 * total / (performance.now() - start); }""")
-    medians = {"shown": shown, "picked": picked, "switched": switched}
-    return {**{name: statistics.median(times) for name, times in medians.items()}, "replayed": replayed}
+    return {"shown": statistics.median(shown), "picked": statistics.median(picked), "replayed": replayed}
 
 
 def first_token(page: Page, runs: int) -> float:
@@ -144,23 +145,91 @@ def measure(page: Page, runs: int) -> dict[str, float]:
     return dict(zip(TARGETS, values, strict=True))
 
 
-def beside(page: Page, peer: Page, scripts: Path, runs: int) -> dict[str, float]:
-    """BertViz over ours, same maps, same browser: how many times slower, larger, fuller."""
+def beside(page: Page, peer: bertviz.ModelView, payload: dict[str, Any], runs: int) -> dict[str, Times]:
+    """Seconds to draw all and to switch to the same kind of attention, BertViz and ours by turns in one browser."""
+    page.evaluate("payload => { window.payload = payload; }", payload)
+    taken: dict[str, list[float]] = {name: [] for name in ("drawn", "switched", "their drawn", "their switched")}
+    for run in range(runs + 1):
+        turn = []
+        for tab, draws, switches in (
+            (page, lambda: page.evaluate(_TIMED["shown"]), lambda kind: page.evaluate(_TIMED["kind"], KINDS[kind])),
+            (peer.page, peer.draw, peer.switch),
+        ):
+            tab.bring_to_front()
+            tab.wait_for_timeout(SETTLE)
+            turn.append(draws())
+            tab.wait_for_timeout(SETTLE)
+            turn.append(switches(run % 3))
+        if run:
+            for name, value in zip(taken, turn, strict=True):
+                taken[name].append(value / 1000)
+    return {name: Times(tuple(times)) for name, times in taken.items()}
+
+
+def fewer_nodes(page: Page, peer: bertviz.ModelView) -> list[float]:
+    """Elements of BertViz's page over those of the explorer, of each kind of attention."""
+    found = []
+    for number, kind in enumerate(KINDS):
+        page.bring_to_front()
+        page.evaluate(_TIMED["kind"], kind)
+        peer.page.bring_to_front()
+        peer.switch(number)
+        found.append(peer.nodes / page.evaluate("document.querySelectorAll('#explorer *').length"))
+    return found
+
+
+def rows(runs: int) -> list[Row]:
+    """Row 12: the explorer beside BertViz's `model_view`, same maps, same browser."""
     trace = random_trace(24, 20)
     payload = trace_payload(trace, HEALTH)
-    theirs = bertviz.measure(peer, trace, scripts, runs)
-    page.bring_to_front()
-    ours = draw(page, payload, runs)
-    sent = len(send(payload) or "")
-    nodes = page.evaluate("document.querySelectorAll('#explorer *').length")
-    for name, value in {**theirs, "our drawn": ours["shown"], "our switched": ours["switched"]}.items():
-        print(f"BertViz beside: {name:24} {value:12.1f}")
-    return {
-        "BertViz / ours: drawn": theirs["drawn"] / ours["shown"],
-        "BertViz / ours: switch kind": theirs["switched"] / ours["switched"],
-        "BertViz / ours: bytes": theirs["bytes"] / sent,
-        "BertViz / ours: DOM nodes of the whole explorer": theirs["nodes"] / nodes,
-    }
+    with opened() as (browser, page), Watch() as watch:
+        peer = bertviz.ModelView(browser.new_page(), trace)
+        times = beside(page, peer, payload, runs)
+        nodes = fewer_nodes(page, peer)
+    drawn, switched = (compare(times[name], times[f"their {name}"]) for name in ("drawn", "switched"))
+    bytes_ = peer.bytes / len(send(payload) or "")
+    found = [
+        ("drawn", *drawn, 2, "× faster"),
+        ("another kind of attention", *switched, 8, "× faster"),
+        ("bytes", bytes_, bytes_, bytes_, 20, "× fewer"),
+        ("nodes, by kind", statistics.median(nodes), min(nodes), max(nodes), 30, "× fewer"),
+    ]
+    detail = {f"{name}, ms": 1000 * times[name].median for name in times}
+    return [
+        Row(
+            "12",
+            f"{WHAT}: {name}",
+            PEER,
+            ratio,
+            f"≥ {least} ×",
+            ratio >= least,
+            1,
+            low,
+            high,
+            watch.others,
+            unit,
+            detail,
+        )
+        for name, ratio, low, high, least, unit in found
+    ]
+
+
+@contextmanager
+def opened() -> Iterator[tuple[Browser, Page]]:
+    """A headless Chromium, and the served page in it."""
+    with shipped_page() as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=OPTIONS)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(120_000)
+        page.goto(server.url)
+        page.wait_for_selector("#attention-detail .xtick")
+        yield browser, page
+        browser.close()
+
+
+def chromium() -> str | None:
+    """The browser of this machine; None takes the one that playwright brought."""
+    return shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @contextmanager
@@ -179,28 +248,15 @@ def main() -> None:
     """Serve the page, measure, print the table, write the JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page", description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--chromium", default=shutil.which("chromium") or shutil.which("google-chrome"))
-    parser.add_argument("--bertviz", type=Path, metavar="FOLDER", help="where its browser libraries lie")
     parser.add_argument("--out", type=Path, default=Path("runs/page.json"))
     args = parser.parse_args()
-    with shipped_page() as server, sync_playwright() as playwright, Watch() as watch:
-        browser = playwright.chromium.launch(executable_path=args.chromium, args=OPTIONS)
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.set_default_timeout(120_000)
-        page.goto(server.url)
-        page.wait_for_selector("#attention-detail .xtick")
+    with opened() as (_, page), Watch() as watch:
         found = measure(page, args.runs)
-        ratios = beside(page, browser.new_page(), args.bertviz, args.runs) if args.bertviz else {}
-        browser.close()
     for name, value in found.items():
         print(f"{name:48} {value:10.1f}   target {TARGETS[name]}")
-    for name, value in ratios.items():
-        print(f"{name:48} {value:10.1f}   target {RATIOS[name]}")
     print(f"others used {watch.others:.0%} of the machine")
     args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(
-        json.dumps({"rows": found, "ratios": ratios, "others": watch.others}, indent=2) + "\n", encoding="utf-8"
-    )
+    args.out.write_text(json.dumps({"rows": found, "others": watch.others}, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

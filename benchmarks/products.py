@@ -19,7 +19,7 @@ from benchmarks.decoding import memory_speed, variant
 from benchmarks.models import MARIAN, make
 from benchmarks.timing import alternate
 from translator.config import Weights
-from translator.model import Transformer, compiled, kernel
+from translator.model import Transformer, kernel, pack
 from translator.model.linear import FloatProduct, HalfProduct, Product
 
 ROWS = (1, 4, 8)
@@ -29,7 +29,7 @@ Run = Callable[[], object]
 def compiled_products(model: Transformer, rows: int, precision: Weights, *, halves: bool) -> Run:
     """Every product of a compiled step over `rows` hypotheses."""
     copied = variant(model, precision, halves=halves)
-    kinds = [compiled._matrix(kernel, kind) for kind in compiled._linears(copied).values()]
+    kinds = [pack.matrix(kernel, kind) for kind in pack.of_step(copied).values()]
     jobs = []
     for matrix in kinds:
         _, outputs, groups, width = matrix.weight.shape
@@ -40,7 +40,7 @@ def compiled_products(model: Transformer, rows: int, precision: Weights, *, halv
 
 def plain_products(model: Transformer, rows: int) -> Iterator[tuple[str, Run]]:
     """The same layers by PyTorch's products."""
-    layers = [rows_ for kind in compiled._linears(model).values() for rows_ in kind]
+    layers = [rows_ for kind in pack.of_step(model).values() for rows_ in kind]
     weights = [layer.weight[first:last].contiguous() for layer, first, last in layers]
     inputs = [torch.randn(rows, weight.shape[1]) for weight in weights]
     yield "`F.linear` (MKL)", lambda: [F.linear(x, w) for x, w in zip(inputs, weights, strict=True)]

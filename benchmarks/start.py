@@ -11,7 +11,7 @@ from benchmarks.served import App, Visitor, sentences
 from benchmarks.timing import Watch
 from translator.ui.models import DIRECTIONS
 
-STARTS, TRANSLATIONS, LAST = 3, 5000, 1000
+STARTS, EARLY, TRANSLATIONS = 3, 1000, 5000
 PORT, FIRST, IDLE, GROWTH = 8.0, 1.0, 1200.0, 32.0
 """Seconds until the port answers, and to the first translation then; MiB with both models, and MiB added later."""
 
@@ -19,7 +19,7 @@ PORT, FIRST, IDLE, GROWTH = 8.0, 1.0, 1200.0, 32.0
 def rows() -> list[Row]:
     """Three starts, and thousands of translations by the last of them; with the app's own threads.
 
-    The store of recent traces should be full before the last of them; after that nothing should grow any more.
+    The store of recent traces is full before the thousandth; after that nothing should grow any more.
     """
     ready, first = [], []
     with Watch() as watch:
@@ -49,7 +49,7 @@ def rows() -> list[Row]:
         row("13", "memory, both models loaded and used once", [idle], IDLE, "MiB"),
         row(
             "13b",
-            f"more memory after {TRANSLATIONS} translations than after {TRANSLATIONS - LAST}",
+            f"more memory after {TRANSLATIONS} translations than after {EARLY}",
             [late - early],
             GROWTH,
             "MiB",
@@ -71,10 +71,10 @@ async def _ask(app: App, count: int, directions: tuple[str, ...]) -> None:
 
 
 async def _marks(app: App) -> tuple[float, float, float]:
-    """MiB once both directions have translated, before the last translations, and after all."""
+    """MiB once both directions have translated, after the first thousand translations, and after all."""
     await _ask(app, 2, DIRECTIONS)
     marks = [app.megabytes]
-    for part in (TRANSLATIONS - LAST, LAST):
+    for part in (EARLY, TRANSLATIONS - EARLY):
         await _ask(app, part, DIRECTIONS)
         marks.append(app.megabytes)
     return marks[0], marks[1], marks[2]

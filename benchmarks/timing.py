@@ -68,11 +68,29 @@ class Watch:
 
     @staticmethod
     def _read() -> tuple[float, float, float]:
-        """Seconds that all cores were busy, that this process and its children took, and of the wall clock."""
-        own = sum(os.times()[:4])
+        """Seconds that all cores were busy, that this process and what it started took, and of the wall clock."""
+        own = sum(os.times()[:4]) + _living_children()
         try:
             fields = [int(x) for x in Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]]
         except OSError:
             return own, own, time.perf_counter()
         idle = fields[3] + fields[4]
         return (sum(fields[:8]) - idle) / os.sysconf("SC_CLK_TCK"), own, time.perf_counter()
+
+
+def _living_children() -> float:
+    """Processor time so far, in seconds, of every process that this one started, or they did, and that still runs."""
+    parents, seconds = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:  # it ended meanwhile
+            continue
+        process = int(stat.parent.name)
+        parents[process] = int(fields[1])
+        seconds[process] = sum(int(ticks) for ticks in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+    family, found = {os.getpid()}, 0.0
+    while family:
+        family = {child for child, parent in parents.items() if parent in family}
+        found += sum(seconds[child] for child in family)
+    return found

@@ -1,4 +1,4 @@
-"""Training speed beside `torch.nn.Transformer` in a plain loop: same sizes, same sentences, same optimiser."""
+"""Training speed beside `torch.nn.Transformer` in a plain loop and JoeyNMT: same sizes, sentences and optimiser."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from benchmarks import joey, peers
 from benchmarks.report import Row, compare
 from benchmarks.timing import Times, Watch, settle
 from translator.config import ModelConfig, TrainConfig
@@ -21,6 +22,8 @@ from translator.training.loop import Meter, Trainer
 
 VOCAB, LAYERS, WIDTH, INNER, HEADS, DROPOUT = 8000, 3, 256, 1024, 8, 0.3
 BUDGET, STEPS = 2000, 6
+PLAIN_ROWS = BUDGET // 11
+"""Sentences in a batch of the loops that shuffle and do no more, as many as about fill `BUDGET`."""
 
 
 def sentences(count: int = 8000, seed: int = 0) -> tuple[list[list[int]], list[list[int]]]:
@@ -29,6 +32,11 @@ def sentences(count: int = 8000, seed: int = 0) -> tuple[list[list[int]], list[l
     lengths = np.clip(np.exp(rng.normal(2.2, 0.45, count)), 4, 40).astype(int)
     other = np.clip(lengths + rng.integers(-2, 3, count), 3, 42)
     return tuple([[rng.integers(4, VOCAB, n).tolist() for n in side] for side in (lengths, other)])  # type: ignore[return-value]
+
+
+def shuffled(count: int) -> list[int]:
+    """The order in which the loops that only shuffle take the sentences."""
+    return np.random.default_rng(1).permutation(count).tolist()
 
 
 class PlainTransformer(nn.Module):
@@ -63,10 +71,9 @@ def plain_steps(src: list[list[int]], tgt: list[list[int]], device: torch.device
     model = PlainTransformer().train().to(device)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
     loss_of = nn.CrossEntropyLoss(ignore_index=0, label_smoothing=0.1)
-    order = np.random.default_rng(1).permutation(len(src))
-    rows = BUDGET // 11
-    for first in range(0, len(order), rows):
-        chosen = order[first : first + rows]
+    order = shuffled(len(src))
+    for first in range(0, len(order), PLAIN_ROWS):
+        chosen = order[first : first + PLAIN_ROWS]
         reads = nn.utils.rnn.pad_sequence([torch.tensor([*src[i], 2]) for i in chosen], batch_first=True)
         whole = nn.utils.rnn.pad_sequence([torch.tensor([1, *tgt[i], 2]) for i in chosen], batch_first=True)
         tokens = int((whole[:, 1:] != 0).sum())
@@ -100,15 +107,25 @@ def our_steps(
         yield trainer.progress.tokens - before
 
 
+def joey_steps(src: list[list[int]], tgt: list[list[int]], device: torch.device | str = "cpu") -> Iterator[int]:
+    """JoeyNMT over the batches of the plain loop; yields the real target tokens of each step."""
+    torch.manual_seed(0)
+    model = joey.build(VOCAB, WIDTH, INNER, LAYERS, HEADS, DROPOUT)
+    return joey.steps(model, src, tgt, shuffled(len(src)), PLAIN_ROWS, device)
+
+
 def rows(threads: int, runs: int, *, number: str = "10", device: torch.device | str = "cpu") -> list[Row]:
-    """Seconds a real target token, ours in float32 and in bfloat16 against the plain loop."""
+    """Seconds a real target token, ours in float32 and in bfloat16 against the peers' in float32."""
     src, tgt = sentences()
+    many = src * 4, tgt * 4
     with TemporaryDirectory() as folder, Watch() as watch:
         contestants = {
-            "plain": plain_steps(src * 4, tgt * 4, device),
             "fp32": our_steps(src, tgt, Path(folder) / "fp32", "fp32", device),
             "bf16": our_steps(src, tgt, Path(folder) / "bf16", "bf16", device),
+            "torch.nn.Transformer, plain loop": plain_steps(*many, device),
         }
+        if peers.installed("joeynmt"):
+            contestants["JoeyNMT"] = joey_steps(*many, device)
         taken: dict[str, list[float]] = {name: [] for name in contestants}
         for run in range(runs + 1):
             for name, steps in contestants.items():
@@ -119,13 +136,16 @@ def rows(threads: int, runs: int, *, number: str = "10", device: torch.device | 
                 if run:
                     taken[name].append((time.perf_counter() - started) / tokens)
     times = {name: Times(tuple(seconds)) for name, seconds in taken.items()}
+    ours, theirs = list(times)[:2], list(times)[2:]
     out = []
-    for name in ("fp32", "bf16"):
-        ratio, low, high = compare(times[name], times["plain"])
-        speed = {"tokens_per_second": 1 / times[name].median, "peer_tokens_per_second": 1 / times["plain"].median}
-        what = f"training, {name}, 3 + 3 layers, d 256, dropout 0.3"
-        peer = "torch.nn.Transformer, plain loop, fp32"
-        out.append(
-            Row(number, what, peer, ratio, "≥ 1.5 ×", ratio >= 1.5, threads, low, high, watch.others, detail=speed)
-        )
+    for peer in theirs:
+        for name in ours:
+            ratio, low, high = compare(times[name], times[peer])
+            speed = {"tokens_per_second": 1 / times[name].median, "peer_tokens_per_second": 1 / times[peer].median}
+            what = f"training, {name}, 3 + 3 layers, d 256, dropout 0.3"
+            row = Row(
+                number, what, f"{peer}, fp32", ratio, "≥ 1.5 ×", ratio >= 1.5, threads, low, high, watch.others,
+                detail=speed,
+            )  # fmt: skip
+            out.append(row)
     return out

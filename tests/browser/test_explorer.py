@@ -141,7 +141,10 @@ def test_words_sum_over_keys_and_average_over_queries(open_page: Callable[..., P
     layer, head = chosen(page)
     page.click("#token-level [data-unit=word]")
     words = stored["words"]
-    page.wait_for_function(f"document.querySelectorAll('#attention-detail .xtick').length === {len(words['src']['s'])}")
+    assert len(words["tgt"]["s"]) < len(stored["tgt"])  # else nothing would show that the words are drawn
+    page.wait_for_function(
+        f"document.querySelector('#attention-detail .plot').data[0].z.length === {len(words['tgt']['s'])}"
+    )
     drawn = np.array(page.evaluate("document.querySelector('#attention-detail .plot').data[0].z"))
     src, tgt = (np.eye(len(words[side]["s"]))[words[side]["g"]] for side in ("src", "tgt"))
     expected = (tgt / tgt.sum(axis=0)).T @ cross(stored)[layer, head] @ src
