@@ -49,7 +49,7 @@ Answered = TypeVar("Answered", httpx.Response, Response)
 
 
 def admitted(post: Callable[[], Answered]) -> Answered:
-    """The first answer that is not "too many requests from this address": thousands of refusals come faster than 60/s."""
+    """The first answer that is not "too many requests": thousands of refusals come faster than 60 a second."""
     while (answered := post()).status_code == 429:
         time.sleep(1)
     return answered
