@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
@@ -19,7 +20,7 @@ from benchmarks.decoding import memory_speed, variant
 from benchmarks.models import MARIAN, make
 from benchmarks.timing import alternate
 from translator.config import Weights
-from translator.model import Transformer, kernel, pack
+from translator.model import Transformer, pack, product
 from translator.model.linear import FloatProduct, HalfProduct, Product
 
 ROWS = (1, 4, 8)
@@ -29,13 +30,14 @@ Run = Callable[[], object]
 def compiled_products(model: Transformer, rows: int, precision: Weights, *, halves: bool) -> Run:
     """Every product of a compiled step over `rows` hypotheses."""
     copied = variant(model, precision, halves=halves)
-    kinds = [pack.matrix(kernel, kind) for kind in pack.of_step(copied).values()]
+    kinds = [pack.matrix(kind) for kind in pack.of_step(copied).values()]
     jobs = []
     for matrix in kinds:
         _, outputs, groups, width = matrix.weight.shape
-        x = torch.randn(kernel.padded(rows), groups * width).numpy()
+        x = torch.randn(product.padded(rows), groups * width).numpy()
         jobs += [(matrix, index, x, torch.empty(len(x), outputs).numpy()) for index in range(len(matrix.weight))]
-    return lambda: [kernel.product(*job) for job in jobs]
+    alone = np.zeros(0, np.int64)
+    return lambda: [product.product(*job, alone) for job in jobs]
 
 
 def plain_products(model: Transformer, rows: int) -> Iterator[tuple[str, Run]]:
@@ -49,8 +51,8 @@ def plain_products(model: Transformer, rows: int) -> Iterator[tuple[str, Run]]:
 
 
 def _all(products: Sequence[Product], inputs: Sequence[Tensor]) -> None:
-    for product, x in zip(products, inputs, strict=True):
-        product(x)
+    for multiply, x in zip(products, inputs, strict=True):
+        multiply(x)
 
 
 @torch.inference_mode()

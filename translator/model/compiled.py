@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from translator.model import pack
+from translator.model.team import TEAM
 from translator.model.values import Encoded, Gates, Stepped
 
 if TYPE_CHECKING:
@@ -96,7 +97,9 @@ class Compiled:
         states = np.empty((layers + 1, len(ids), width), np.float32)
         memory = np.empty((len(ids), width), np.float32)
         factors = _factors(gates, "encoder", (layers, 1, heads))[:, 0]
-        code.encode(encoder, ids, _hidden(None if src_keep is None else ~src_keep), factors, weights, states, memory)
+        hidden = _hidden(None if src_keep is None else ~src_keep)
+        with TEAM.board() as board:
+            code.encode(encoder, ids, hidden, factors, weights, states, memory, board)
         return Encoded(*(torch.from_numpy(each)[None] for each in (memory, weights, states)))
 
     def read(self, model: Transformer, memory: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -110,7 +113,8 @@ class Compiled:
         heads = model.config.decoder_heads
         shape = len(model.decoder), 1, heads, memory.shape[1], model.config.head_size(heads)
         keys, values = np.empty(shape, np.float32), np.empty(shape, np.float32)
-        code.read_source(decoder, memory[0].contiguous().numpy(), keys[:, 0], values[:, 0])
+        with TEAM.board() as board:
+            code.read_source(decoder, memory[0].contiguous().numpy(), keys[:, 0], values[:, 0], board)
         return torch.from_numpy(keys), torch.from_numpy(values)
 
     def step(self, model: Transformer, ids: Tensor, cache: Cache, gates: Gates | None) -> Stepped | None:
@@ -138,7 +142,8 @@ class Compiled:
         own = np.empty((rows, layers, heads, cache.length + 1), np.float32)
         cross = np.empty((rows, layers, heads, cache.cross_keys.shape[3]), np.float32)
         logits = np.empty((code.padded(rows), model.config.tgt_vocab), np.float32)
-        code.step(cache.decoder, memory, read, cache.length, own, cross, logits)
+        with TEAM.board() as board:
+            code.step(cache.decoder, memory, read, cache.length, own, cross, logits, board)
         cache.length += 1
         return Stepped(torch.from_numpy(logits)[:rows], torch.from_numpy(own), torch.from_numpy(cross))
 
@@ -150,8 +155,9 @@ class Compiled:
         ids = torch.zeros(1, 1, dtype=torch.long)
         try:
             with _one_at_a_time, torch.inference_mode():
-                from translator.model import kernel
+                from translator.model import kernel, product, share
 
+                product.serve(np.zeros(share.BOARD, np.int64), 0)
                 found, want = self._encode(kernel, model, ids, None, None), model.encode(ids, None)
                 first, second = (model.start(want.memory, None, max_length=1) for _ in "ab")
                 stepped = self._step(kernel, model, ids[0], first, None)

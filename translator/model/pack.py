@@ -13,7 +13,7 @@ from translator.model.layers import ACTIVATIONS, FeedForward
 from translator.model.linear import Linear, are_halves, in_bytes
 
 if TYPE_CHECKING:
-    from translator.model import kernel
+    from translator.model import kernel, product
     from translator.model.transformer import Transformer
 
 Rows = tuple[Linear, int, int]
@@ -39,7 +39,7 @@ def encoder(code: Any, model: Transformer) -> kernel.Encoder:
         norms=_norms(code, model.config, [residual.norm for sublayer in sublayers for residual in sublayer]),
         final_norm=_norms(code, model.config, [model.encoder_norm] if model.config.final_norm else []),
         **_habits(model, model.encoder[0].feed_forward),
-        **{name: matrix(code, kind) for name, kind in _of_encoder(model).items()},
+        **{name: matrix(kind) for name, kind in _of_encoder(model).items()},
     )
 
 
@@ -55,7 +55,7 @@ def decoder(code: Any, model: Transformer) -> kernel.Decoder:
         norms=_norms(code, model.config, [residual.norm for sublayer in sublayers for residual in sublayer]),
         final_norm=_norms(code, model.config, [model.decoder_norm] if model.config.final_norm else []),
         **_habits(model, model.decoder[0].feed_forward),
-        **{name: matrix(code, kind) for name, kind in _of_decoder(model).items()},
+        **{name: matrix(kind) for name, kind in _of_decoder(model).items()},
     )
 
 
@@ -122,8 +122,10 @@ def _norms(code: Any, config: ModelConfig, norms: Sequence[Any]) -> kernel.Norm:
     )
 
 
-def matrix(code: Any, kind: Sequence[Rows]) -> kernel.Matrix:
+def matrix(kind: Sequence[Rows]) -> product.Matrix:
     """Linear layers of one kind, stored in the fewest bits that hold them (or in bytes, where that is wanted)."""
+    from translator.model import product  # brings Numba
+
     weights = [layer.weight[first:last].detach() for layer, first, last in kind]
     biases = [torch.zeros(layer.out_features) if layer.bias is None else layer.bias.detach() for layer, _, _ in kind]
     bias = torch.stack([each[first:last] for each, (_, first, last) in zip(biases, kind, strict=True)])
@@ -133,6 +135,6 @@ def matrix(code: Any, kind: Sequence[Rows]) -> kernel.Matrix:
         whole, scale = (torch.stack(each) for each in zip(*pairs, strict=True))
     else:
         whole, scale = torch.stack(weights), torch.ones(*bias.shape, 1)
-        if stored == np.uint16 and code.has_halves():
+        if stored == np.uint16 and product.has_halves():
             whole = whole.half().view(torch.uint16)
-    return code.Matrix(whole.view(*scale.shape, -1).numpy(), scale.numpy(), bias.numpy())
+    return product.Matrix(whole.view(*scale.shape, -1).numpy(), scale.numpy(), bias.numpy())

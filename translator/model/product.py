@@ -1,0 +1,280 @@
+"""Matrix products as fast as memory gives the weights, alone or shared with helpers.
+
+Weights come as halves, bytes or float32 and are widened in the processor; all sums are float32.
+"""
+
+from __future__ import annotations
+
+import itertools
+import platform
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import carray, types
+from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from translator.model import share
+from translator.model.jit import FAST, jit
+
+BLOCK = 4
+"""Rows that share one reading of the weights; see `padded`."""
+MANY = 12
+"""Rows above which the weights of a few outputs serve them all, before the next weights are read."""
+AHEAD, LINE = 8192, 64
+"""Bytes: how far ahead of a product its weights are called for, and in what pieces; a processor's own guess ends with a
+page of 4,096."""
+LANES = 16 if binding.get_host_cpu_features().get("avx512f") else 8
+"""Weights that are multiplied at once, so that all sums of `_tile` stay in registers: of AVX-512, AVX2 or NEON."""
+_INTEGERS, _HALVES, _FLOATS = (ir.VectorType(kind, LANES) for kind in (ir.IntType(32), ir.HalfType(), ir.FloatType()))
+
+Array = np.ndarray
+
+
+class Matrix(NamedTuple):
+    """Linear layers of one kind: `weight` [L, N, G, K / G] as float32, the bits of halves (uint16) or int8.
+
+    `scale` [L, N, G] is what bytes are multiplied with, by groups of inputs, and 1 for others; `bias` [L, N].
+    """
+
+    weight: Array
+    scale: Array
+    bias: Array
+
+
+@jit
+def padded(rows: int) -> int:
+    """How many rows a product takes for `rows`: one, or whole blocks."""
+    return 1 if rows == 1 else -(-rows // BLOCK) * BLOCK
+
+
+def has_halves() -> bool:
+    """Whether the processor widens halves by itself."""
+    return platform.machine() in ("aarch64", "arm64") or bool(binding.get_host_cpu_features().get("f16c"))
+
+
+def _number_of(typing: Any, stored: Any) -> Any:
+    """One weight as float32, whatever it is stored as."""
+
+    def widen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if stored == types.uint16:
+            return builder.fpext(builder.bitcast(args[0], ir.HalfType()), ir.FloatType())
+        return context.cast(builder, args[0], stored, types.float32)
+
+    return types.float32(stored), widen
+
+
+_number: Any = intrinsic(_number_of)
+
+
+def _widen(builder: Any, weights: Any) -> Any:
+    """A vector of weights as float32."""
+    if weights.type.element == ir.IntType(8):
+        return builder.sitofp(builder.sext(weights, _INTEGERS), _FLOATS)
+    if weights.type.element == ir.IntType(16):
+        return builder.fpext(builder.bitcast(weights, _HALVES), _FLOATS)
+    return weights
+
+
+def _call_for(builder: Any, address: Any) -> None:
+    """Call for what lies at an address; one that is nobody's does no harm."""
+    pointer, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, whole, whole, whole])
+    function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+    builder.call(function, [builder.bitcast(address, pointer), whole(0), whole(3), whole(1)])  # read, keep, data
+
+
+def _load(builder: Any, start: Any, index: Any, bits: int) -> Any:
+    """A vector of numbers from an index on."""
+    vector = ir.VectorType(start.type.pointee, LANES)
+    return builder.load(builder.bitcast(builder.gep(start, [index]), vector.as_pointer()), align=bits // 8)
+
+
+def _spread(builder: Any, number: Any) -> Any:
+    """A vector of one number."""
+    first = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), number, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, first, _INTEGERS(None))
+
+
+def _total(builder: Any, vectors: Sequence[Any]) -> Any:
+    """The sum of all numbers of some vectors."""
+    vector, width = vectors[0], LANES
+    for other in vectors[1:]:
+        vector = builder.fadd(vector, other)
+    while width > 1:
+        width //= 2
+        halves = [ir.VectorType(ir.IntType(32), width)(list(range(n, n + width))) for n in (0, width)]
+        vector = builder.fadd(*(builder.shuffle_vector(vector, vector, half) for half in halves))
+    return builder.extract_element(vector, ir.IntType(32)(0))
+
+
+def _tile(outputs: int, rows: int, chains: int) -> Any:
+    """A function that fills out[r : r + rows, i : i + outputs] of a product, but for inputs beyond whole vectors.
+
+    Each weight is widened once for all rows, each input read once for all outputs; `chains` sums of a vector each
+    hide how long an addition takes. A loop that Numba makes adds up a vector's numbers after every group of inputs.
+    """
+
+    def fill(typing: Any, weight: Any, scale: Any, bias: Any, i: Any, x: Any, r: Any, out: Any) -> Any:
+        kinds, bits = (weight, scale, bias, x, out), weight.dtype.bitwidth
+        if any(kind.layout != "C" for kind in kinds):
+            raise TypingError("products are of arrays without gaps")
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            first_output, first_row = args[3], args[5]
+            values = (args[0], args[1], args[2], args[4], args[6])
+            arrays = [
+                context.make_array(kind)(context, builder, value) for kind, value in zip(kinds, values, strict=True)
+            ]
+            weights, scales, biases, inputs, results = (array.data for array in arrays)
+            whole = context.get_value_type(types.intp)
+            count, groups, width = cgutils.unpack_tuple(builder, arrays[0].shape, 3)
+            length = builder.mul(groups, width)
+            at_output = [builder.add(first_output, whole(n)) for n in range(outputs)]
+            at_row = [builder.add(first_row, whole(n)) for n in range(rows)]
+            weights = [builder.gep(weights, [builder.mul(n, length)]) for n in at_output]
+            scales = [builder.gep(scales, [builder.mul(n, groups)]) for n in at_output]
+            inputs = [builder.gep(inputs, [builder.mul(n, length)]) for n in at_row]
+            pairs = list(itertools.product(range(outputs), range(rows)))
+            sums = {p: [cgutils.alloca_once_value(builder, _FLOATS(None)) for _ in range(chains)] for p in pairs}
+
+            def multiply(index: Any, chain: int, factors: Sequence[Any]) -> None:
+                read = [_load(builder, start, index, 32) for start in inputs]
+                for output, start in enumerate(weights):
+                    numbers = _widen(builder, _load(builder, start, index, bits))
+                    if bits == 8:
+                        numbers = builder.fmul(numbers, factors[output])
+                    for row in range(rows):
+                        place = sums[output, row][chain]
+                        part = builder.fmul(numbers, read[row], flags=FAST)
+                        builder.store(builder.fadd(builder.load(place), part, flags=FAST), place)
+
+            def multiples(of: int) -> Any:
+                return builder.mul(builder.sdiv(width, whole(of)), whole(of))
+
+            step = LANES * chains
+            with cgutils.for_range(builder, groups) as group:
+                begin = builder.mul(group.index, width)
+                factors = [_spread(builder, builder.load(builder.gep(start, [group.index]))) for start in scales]
+                with cgutils.for_range_slice(builder, whole(0), multiples(step), whole(step), whole) as (index, _):
+                    index = builder.add(begin, index)
+                    for start, far in itertools.product(weights, range(0, step, LINE * 8 // bits)):
+                        _call_for(builder, builder.gep(start, [builder.add(index, whole(AHEAD * 8 // bits + far))]))
+                    for chain in range(chains):
+                        multiply(builder.add(index, whole(LANES * chain)), chain, factors)
+                rest = multiples(step), multiples(LANES), whole(LANES)
+                with cgutils.for_range_slice(builder, *rest, whole) as (index, _):
+                    multiply(builder.add(begin, index), 0, factors)
+            for output, row in pairs:
+                total = _total(builder, [builder.load(place) for place in sums[output, row]])
+                total = builder.fadd(total, builder.load(builder.gep(biases, [at_output[output]])))
+                where = builder.add(builder.mul(at_row[row], count), at_output[output])
+                builder.store(total, builder.gep(results, [where]))
+            return context.get_dummy_value()
+
+        return types.void(weight, scale, bias, i, x, r, out), generate
+
+    return intrinsic(fill)
+
+
+WIDE = LANES // 4
+"""Outputs of a tile over many rows."""
+CHUNK = 16
+"""Outputs of which the chunks of a shared product are multiples."""
+_one, _block, _blocks, _wide = _tile(1, 1, 4), _tile(1, BLOCK, 2), _tile(2, BLOCK, 1), _tile(WIDE, BLOCK, 1)
+
+
+@jit
+def part(weight: Array, scale: Array, bias: Array, x: Array, out: Array, first: int, last: int) -> None:
+    """Outputs `first` to `last` of rows x [P, K] through a linear layer into out [P, N]."""
+    _, groups, width = weight.shape
+    if len(x) == 1:
+        for i in range(first, last):
+            _one(weight, scale, bias, i, x, 0, out)
+    elif len(x) <= MANY:
+        for r in range(0, len(x), BLOCK):
+            for i in range(first, last - 1, 2):
+                _blocks(weight, scale, bias, i, x, r, out)
+            if (last - first) % 2:
+                _block(weight, scale, bias, last - 1, x, r, out)
+    else:
+        for i in range(first, last - WIDE + 1, WIDE):
+            for r in range(0, len(x), BLOCK):
+                _wide(weight, scale, bias, i, x, r, out)
+        for i in range(last - (last - first) % WIDE, last):
+            for r in range(0, len(x), BLOCK):
+                _block(weight, scale, bias, i, x, r, out)
+    if width % LANES == 0:
+        return
+    for r in range(len(x)):
+        for i in range(first, last):
+            for g in range(groups):
+                for j in range(width - width % LANES, width):
+                    out[r, i] += _number(weight[i, g, j]) * scale[i, g] * x[r, g * width + j]
+
+
+@jit
+def product(matrix: Matrix, index: int, x: Array, out: Array, board: Array) -> None:
+    """Rows x [P, K] through linear layer `index` into out [P, N]; P is what `padded` says.
+
+    Helpers that watch the board (`serve`) do their share of it; an empty board says that there are none.
+    """
+    weight, scale, bias = matrix.weight[index], matrix.scale[index], matrix.bias[index]
+    outputs, groups, width = weight.shape
+    helpers = share.read(board, share.AWAKE) if len(board) > 0 else 0
+    chunk = -(-outputs // ((helpers + 1) * CHUNK)) * CHUNK
+    chunks = -(-outputs // chunk)
+    if chunks == 1:
+        part(weight, scale, bias, x, out, 0, outputs)
+        return
+    job = board[share.JOB :]
+    job[0], job[1], job[2], job[3] = weight.ctypes.data, scale.ctypes.data, bias.ctypes.data, x.ctypes.data
+    job[4], job[5], job[6], job[7] = out.ctypes.data, outputs, groups, width
+    job[8], job[9], job[10], job[11] = len(x), chunk, chunks, weight.itemsize
+    share.post(board, chunks - 1)
+    part(weight, scale, bias, x, out, 0, chunk)
+    own = 1
+    while share.take(board):
+        part(weight, scale, bias, x, out, own * chunk, min((own + 1) * chunk, outputs))
+        own += 1
+    share.wait(board, chunks - own)
+
+
+@jit
+def serve(board: Array, patience: int) -> bool:
+    """Do chunks of whatever product is posted on the board, until none was for `patience` looks at it.
+
+    True: the caller left early, since the system runs it on the core that it should help.
+    """
+    job = board[share.JOB :]
+    share.add(board, share.AWAKE, 1)
+    looks = 0
+    while looks < patience:
+        taken = share.take_last(board)
+        if taken < 0:
+            looks += 1
+            share.rest(looks)
+            continue
+        outputs, groups, width, rows, chunk = job[5], job[6], job[7], job[8], job[9]
+        shape, address = (outputs, groups, width), share.pointer(job[0])
+        scale = carray(share.pointer(job[1]), (outputs, groups), np.float32)
+        bias = carray(share.pointer(job[2]), outputs, np.float32)
+        x = carray(share.pointer(job[3]), (rows, groups * width), np.float32)
+        out = carray(share.pointer(job[4]), (rows, outputs), np.float32)
+        first = (job[10] - 1 - taken) * chunk
+        last = min(first + chunk, outputs)
+        if job[11] == 4:
+            part(carray(address, shape, np.float32), scale, bias, x, out, first, last)
+        elif job[11] == 2:
+            part(carray(address, shape, np.uint16), scale, bias, x, out, first, last)
+        else:
+            part(carray(address, shape, np.int8), scale, bias, x, out, first, last)
+        share.add(board, share.DONE, 1)
+        if share.crowded(board):
+            break
+        looks = 0
+    share.add(board, share.AWAKE, -1)
+    return looks < patience
