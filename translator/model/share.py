@@ -122,7 +122,7 @@ pointer: Any = intrinsic(_pointer_of)
 
 @jit
 def post(board: np.ndarray, chunks: int) -> None:
-    """Offer the job that is described on the board, all chunks of the one before being done."""
+    """Offer the job that is described on the board [BOARD], all chunks of the one before being done."""
     write(board, DONE, 0)
     if _core is not None:
         write(board, CORE, _core())
@@ -132,7 +132,7 @@ def post(board: np.ndarray, chunks: int) -> None:
 
 @jit
 def take(board: np.ndarray) -> bool:
-    """Take the owner's next chunk; False if none is left."""
+    """Take the owner's next chunk from the board [BOARD]; False if none is left."""
     while True:
         ticket = read(board, TICKET)
         if ticket & _LEFT == 0:
@@ -143,7 +143,7 @@ def take(board: np.ndarray) -> bool:
 
 @jit
 def take_last(board: np.ndarray) -> int:
-    """Take a chunk for a helper: which one, counted from the last; -1 if there is none or another was faster."""
+    """Take a helper's next chunk from the board [BOARD]: which, from the last on; -1 if none or another was faster."""
     ticket = read(board, TICKET)
     if ticket & _LEFT == 0 or not _swap(board, TICKET, ticket, ticket - 1 + _BACK):
         return -1
@@ -152,7 +152,7 @@ def take_last(board: np.ndarray) -> int:
 
 @jit
 def crowded(board: np.ndarray) -> bool:
-    """Whether the caller, a helper, is on the owner's core: there each holds up the other."""
+    """Whether the caller, a helper, is on the core of the owner of board [BOARD]: there each holds up the other."""
     return _core is not None and _core() == read(board, CORE)
 
 
@@ -167,7 +167,7 @@ def rest(looks: int) -> None:
 
 @jit
 def wait(board: np.ndarray, chunks: int) -> None:
-    """Wait until helpers have done the chunks that they took of the job."""
+    """Wait until helpers have done the chunks of the job on board [BOARD] that they took."""
     looks = 0
     while read(board, DONE) < chunks:
         looks += 1
