@@ -104,6 +104,8 @@ const paintBar = (canvas, colour) => {
   for (let i = 0; i < canvas.width; i++) { context.fillStyle = rgb(colour(i / (canvas.width - 1))); context.fillRect(i, 0, 1, canvas.height); }
 };
 
+const whenIdle = run => (window.requestIdleCallback ? requestIdleCallback(run, { timeout: 2000 }) : setTimeout(run, 200));
+
 /* ---- numbers and tokens ---- */
 const two = value => (value > 0 && value < .005 ? "<.01" : value.toFixed(2));
 const percent = share => Math.round(100 * share) + "%";

@@ -1,114 +1,92 @@
 /* One map in full: a Plotly heat map with truthful axes, and the frames that lie over it. */
 
 const PLOT_CONFIG = { responsive: false, displayModeBar: false, displaylogo: false, showSendToCloud: false, typesetMath: false, doubleClick: false, scrollZoom: false };
-const SMALLEST_COLUMN = 16, SMALLEST_ROW = 14;
-const axisText = group => escapeHtml(cut(group.text));
 
-/** Sizes of a map in its frame: how wide a cell is, and how many fit before the frame has to scroll. */
-const measureMap = (width, room, rows, columns, { labels, top, small }) => {
-  const right = small ? 2 : 28;  // a slanted label leans over the last column
-  const cellWidth = Math.max(SMALLEST_COLUMN, Math.min(48, (width - labels - right) / columns));
-  const cellHeight = small ? 28 : clamp(Math.min(cellWidth * 1.15, (room - top) / rows), SMALLEST_ROW, 36);
-  const fitX = Math.max(1, Math.floor((width - labels - right) / cellWidth + .001)), fitY = small ? rows : Math.max(6, Math.floor((room - top) / cellHeight + .001));
-  return { labels, top, right, cellWidth, cellHeight, columns: Math.min(columns, fitX), rows: Math.min(rows, fitY) };
-};
-
-/** Colour stops for Plotly. The square root bends the scale, not the numbers. */
-const plotScale = (palette, root, theme) => {
-  const table = lookup(palette, root, theme), points = [];
-  for (let i = 0; i <= 32; i++) { const at = root ? (i / 32) ** 2 : i / 32; points.push([at, rgb(table[Math.round(at * 256)])]); }
-  return points;
-};
-
-const plotColours = theme => {
-  const light = theme === "light";
-  return { ink: light ? "#1b1c1f" : cssVar("--ink"), second: light ? "#54575d" : cssVar("--ink2"), third: light ? "#6a6d73" : cssVar("--ink3") };
-};
-
-/** What Plotly draws: nothing where a row cannot look, and by choice each row in shares of its largest weight. */
-const shownCells = ({ z, masked }, scale) => z.map((values, i) => {
-  const peak = scale === "row" ? Math.max(...values, 1e-9) : 1;
-  return values.map((weight, j) => (masked(i, j) ? null : weight / peak));
-});
-
-/** Plotly's data and layout for one picture. `labels` is "both", "reads" or "predicts". */
-const heatFigure = (picture, kind, view) => {
-  const { rows, columns } = picture, { size, range, scale, palette, labels, theme, small } = view, colour = plotColours(theme);
-  const own = rows.map(row => ({ text: kind === "encoder" ? row.text : row.predicts })), reads = rows.map(row => ({ text: kind === "encoder" ? row.text : row.reads }));
-  const both = kind !== "encoder" && labels === "both", near = kind === "encoder" || labels === "reads" ? reads : own;
-  const cells = shownCells(picture, scale);
-  const font = { family: cssVar("--sans") || "sans-serif", size: clamp(size.cellHeight - 3, 10, 13), color: colour.ink };
-  const axis = { type: "linear", showgrid: false, zeroline: false, showline: false, ticks: "", fixedrange: false, automargin: false, ticklabeloverflow: "allow" };
-  const gap = size.cellWidth > 12 && size.cellHeight > 9 ? 1 : .5;
-  const data = [{
-    type: "heatmap", z: cells, x: columns.map((_, j) => j), y: rows.map((_, i) => i), zmin: 0, zmax: 1, xgap: gap, ygap: gap, showscale: false, hoverinfo: "none",
-    colorscale: plotScale(palette, scale === "root", theme),
-  }];
-  const title = (text, x, y, anchor, shift) => ({ text, xref: "paper", yref: "paper", x, y, xanchor: anchor, yanchor: "bottom", xshift: shift, yshift: 6, showarrow: false, font: { size: 12, color: colour.third } });
-  const keyTitle = t(kind === "decoder" ? "key: target token already read" : "key: source token attended to");
-  const nearTitle = kind === "encoder" ? t("query") : labels === "reads" ? t("query (reads)") : t("predicts");
-  const layout = {
-    width: view.width, height: view.height, margin: { l: size.labels, r: size.right, t: size.top, b: 2, pad: 0 }, font, paper_bgcolor: view.paper || "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    hovermode: false, dragmode: view.touch ? false : "zoom", showlegend: false,
-    xaxis: { ...axis, side: "top", range: range.x, tickvals: columns.map((_, j) => j), ticktext: columns.map(axisText), tickangle: small ? -90 : -45, tickfont: { ...font, size: small ? 11 : 13, color: colour.second } },
-    yaxis: { ...axis, range: range.y, tickvals: rows.map((_, i) => i), ticktext: near.map(axisText), tickfont: font, ticklabelstandoff: 6 },
-    annotations: [
-      { ...title(keyTitle, 0, 1, "left", 0), yshift: size.top - 18, name: "key" },
-      title(nearTitle, 0, 1, "right", -8),
-    ],
-  };
-  if (both) {
-    data.push({ type: "scatter", x: [0], y: [0], yaxis: "y2", mode: "markers", marker: { opacity: 0 }, hoverinfo: "skip" });
-    layout.yaxis2 = { ...axis, range: range.y, matches: "y", overlaying: "y", side: "left", anchor: "free", position: 0, shift: -74, tickvals: rows.map((_, i) => i), ticktext: reads.map(axisText), tickfont: { ...font, color: colour.third }, ticklabelstandoff: 6 };
-    layout.annotations.push(title(t("query (reads)"), 0, 1, "right", -82));
-  }
-  return { data, layout };
-};
+/** What of the state decides how a map is drawn. */
+const DRAWN_BY = ["kind", "layer", "head", "view", "unit", "scale", "palette", "specials", "labels", "aggregate", "overlay"];
 
 const makeDetail = x => {
-  const box = x.find("#attention-detail"), plot = el("div", { class: "plot" }), hatch = el("div", { class: "hatch", "aria-hidden": "true" }), over = el("div", { class: "over", "aria-hidden": "true" });
+  const box = x.find("#attention-detail"), lines = el("div", { class: "between", "aria-hidden": "true" }), hatch = el("div", { class: "hatch", "aria-hidden": "true" }), over = el("div", { class: "over", "aria-hidden": "true" });
   const frames = { row: el("div", { class: "row-frame" }), cell: el("div", { class: "cell-frame" }), veil: el("div", { class: "veil" }) };
   const scroll = { x: el("div", { class: "scroll-x", tabindex: "-1" }, el("div")), y: el("div", { class: "scroll-y", tabindex: "-1" }, el("div")) };
   const reset = el("button", { type: "button", class: "btn reset-zoom", hidden: true, on: { click: () => { zoom = null; x.set({ size: {} }); } } });
+  const plots = {};  // one a kind, and of what it is drawn
+  const plotOf = kind => (plots[kind] ||= { node: el("div", { class: "plot" }), key: "" });
+  let plot = plotOf(x.state.kind).node, seen = null, size = null, zoom = null, first = { x: 0, y: 0 }, place = null, shape = "", waiting = 0;
   over.append(frames.veil, frames.row, frames.cell);
-  box.append(hatch, plot, over, scroll.x, scroll.y, reset);
-  let size = null, zoom = null, first = { x: 0, y: 0 }, place = null, shape = "";
+  box.append(plot, lines, hatch, over, scroll.x, scroll.y, reset);
 
-  const ranges = picture => {
-    if (zoom) return zoom;
+  const ranges = (picture, size, first) => {
     const startX = clamp(first.x, 0, picture.columns.length - size.columns), startY = clamp(first.y, 0, picture.rows.length - size.rows);
     return { x: [startX - .5, startX + size.columns - .5], y: [startY + size.rows - .5, startY - .5] };
   };
 
-  /** Bring the present row, and its strongest cell, into a frame that is too small for the whole map. */
-  const reveal = picture => {
-    const row = x.rowIndex(picture), values = picture.z[row] || [], column = values.indexOf(Math.max(...values));
-    if (row < first.y || row >= first.y + size.rows) first.y = clamp(row - Math.floor(size.rows / 2), 0, picture.rows.length - size.rows);
-    if (size.columns < picture.columns.length && (column < first.x || column >= first.x + size.columns)) first.x = clamp(column - Math.floor(size.columns / 2), 0, picture.columns.length - size.columns);
+  /** Where a frame that is too small for the whole map begins, to hold the present row and its strongest cell. */
+  const revealed = (who, picture, size, first) => {
+    const row = who.rowIndex(picture), values = picture.z[row] || [], column = values.indexOf(Math.max(...values)), next = { ...first };
+    if (row < first.y || row >= first.y + size.rows) next.y = clamp(row - Math.floor(size.rows / 2), 0, picture.rows.length - size.rows);
+    if (size.columns < picture.columns.length && (column < first.x || column >= first.x + size.columns)) next.x = clamp(column - Math.floor(size.columns / 2), 0, picture.columns.length - size.columns);
+    return next;
   };
 
-  const draw = () => {
-    const picture = x.picture(), { kind, scale, palette, labels } = x.state, small = phone(), width = Math.floor(box.clientWidth) - 2;
-    if (!width || !window.Plotly) return;
-    const both = kind !== "encoder" && labels === "both" && !small;
-    size = measureMap(width, x.room(box), picture.rows.length, picture.columns.length, { labels: small ? 72 : both ? 160 : 96, top: small ? 86 : 78, small });
-    const now = [kind, x.version, picture.rows.length, picture.columns.length].join();
-    if (now !== shape) { shape = now; zoom = null; first = { x: 0, y: 0 }; reveal(picture); }
-    const height = Math.ceil(size.top + size.cellHeight * size.rows + 4);
-    const view = { size, range: ranges(picture), scale, palette, labels: small && labels === "both" ? "predicts" : labels, small, width: Math.ceil(size.labels + size.cellWidth * size.columns + size.right), height, touch: matchMedia("(pointer: coarse)").matches };
+  /** How large the map of the explorer `who` is drawn; `view` lacks the range. */
+  const measured = who => {
+    const picture = who.picture(), { kind, scale, palette, labels } = who.state, small = phone(), { width, room } = x.places().detail, both = kind !== "encoder" && labels === "both" && !small;
+    const size = measureMap(Math.floor(width) - 2, room, picture.rows.length, picture.columns.length, { labels: small ? 72 : both ? 160 : 96, top: small ? 86 : 78, small });
+    const view = { size, scale, palette, labels: small && labels === "both" ? "predicts" : labels, small, width: Math.ceil(size.labels + size.cellWidth * size.columns + size.right), height: Math.ceil(size.top + size.cellHeight * size.rows + 4), touch: matchMedia("(pointer: coarse)").matches, lines: true };
+    return { picture, size, view };
+  };
+
+  /** Let Plotly draw the map of `who` into its plot, unless it is there already. */
+  const fill = (who, picture, view) => {
+    const { kind } = who.state, drawn = plotOf(kind), key = keyOf(who, view);
+    if (drawn.key === key) return;
     const figure = heatFigure(picture, kind, view);
-    Plotly.react(plot, figure.data, figure.layout, PLOT_CONFIG);
-    plot.style.height = height + "px";
-    bars(picture, view);
-    place = { left: size.labels, top: size.top, width: view.width - size.labels - size.right, height: height - size.top - 2 };
-    Object.assign(hatch.style, { left: place.left + "px", top: place.top + "px", width: place.width + "px", height: place.height + "px" });
+    Plotly.react(drawn.node, figure.data, figure.layout, PLOT_CONFIG);
+    drawn.node.style.height = view.height + "px";
+    drawn.key = key;
+    if (!drawn.node.dataset.wired) wire(drawn);
+  };
+  const keyOf = (who, view) => JSON.stringify([x.version, dark(), pageLanguage(), view, ...DRAWN_BY.map(name => who.state[name])]);
+
+  const draw = () => {
+    if (x.places().detail.width <= 2 || !window.Plotly) return;
+    const { kind } = x.state, found = measured(x), { picture, view } = found;
+    size = found.size;
+    const now = [kind, x.version, picture.rows.length, picture.columns.length].join();
+    if (now !== shape) { shape = now; zoom = null; first = revealed(x, picture, size, { x: 0, y: 0 }); }
+    seen = { ...view, range: zoom || ranges(picture, size, first) };
+    const { node } = plotOf(kind);
+    if (plot !== node) { plot.replaceWith(node); plot = node; }
+    fill(x, picture, seen);
+    bars(picture, seen);
+    place = { left: size.labels, top: size.top, width: view.width - size.labels - size.right, height: view.height - size.top - 2 };
+    for (const each of [lines, hatch]) Object.assign(each.style, { left: place.left + "px", top: place.top + "px", width: place.width + "px", height: place.height + "px" });
     hatch.hidden = kind !== "decoder";
     reset.hidden = !zoom;
     reset.textContent = t("Reset zoom");
     name();
     over.style.visibility = "visible";
-    if (!plot.dataset.wired) wire();
     overlay();
+    ahead();
+  };
+
+  /** Draw the other kinds too, one at a time, when nothing has happened for a while: a switch then only shows them. */
+  const ahead = () => {
+    clearTimeout(waiting);
+    if (!x.trace.live && !phone()) waiting = setTimeout(() => whenIdle(drawAhead), 250);
+  };
+  const drawAhead = () => {
+    if (x.trace.live || x.changed.size || box.hidden || x.places().detail.width <= 2) return;
+    for (const kind of Object.keys(x.trace.maps)) if (kind !== x.state.kind) {
+      const who = x.as(kind), { picture, size, view } = measured(who), { node, key } = plotOf(kind);
+      node.classList.add("ahead");
+      box.append(node);
+      fill(who, picture, { ...view, range: ranges(picture, size, revealed(who, picture, size, { x: 0, y: 0 })) });
+      node.remove();
+      node.classList.remove("ahead");
+      if (plotOf(kind).key !== key) return whenIdle(drawAhead);
+    }
   };
 
   const name = () => box.setAttribute("aria-label", t("Attention of {head}. Arrow keys move from cell to cell, Enter chooses the row", { head: x.headName() }));
@@ -116,8 +94,10 @@ const makeDetail = x => {
   /** Another head of the same size: only the weights change, which Plotly draws in half the time of a whole figure. */
   const refill = () => {
     Plotly.restyle(plot, { z: [shownCells(x.picture(), x.state.scale)] }, [0]);
+    plotOf(x.state.kind).key = keyOf(x, seen);
     name();
     overlay();
+    ahead();
   };
 
   const bars = (picture, view) => {
@@ -127,23 +107,27 @@ const makeDetail = x => {
     if (wide) {
       Object.assign(scroll.x.style, { left: size.labels + "px", width: view.width - size.labels + "px" });
       scroll.x.firstChild.style.width = ((view.width - size.labels) * picture.columns.length) / size.columns + "px";
-      scroll.x.scrollLeft = first.x * size.cellWidth;
+      bring(scroll.x, "scrollLeft", first.x * size.cellWidth);
     }
     if (tall) {
       Object.assign(scroll.y.style, { top: size.top + "px", height: view.height - size.top + "px", left: view.width + "px" });
       scroll.y.firstChild.style.height = ((view.height - size.top) * picture.rows.length) / size.rows + "px";
-      scroll.y.scrollTop = first.y * size.cellHeight;
+      bring(scroll.y, "scrollTop", first.y * size.cellHeight);
     }
   };
+  /** Scroll a bar, if it is not there by itself: to say so makes the browser lay the page out at once. */
+  const bring = (bar, way, to) => { if (bar.at !== to) bar[way] = bar.at = to; };
   let pending = false;
-  const scrolled = () => {
+  const scrolled = event => {
+    event.target.at = null;
     const next = { x: scroll.x.hidden ? first.x : Math.round(scroll.x.scrollLeft / size.cellWidth), y: scroll.y.hidden ? first.y : Math.round(scroll.y.scrollTop / size.cellHeight) };
     if (pending || (next.x === first.x && next.y === first.y)) return;
     pending = true;
     requestAnimationFrame(() => {
       pending = false;
       first = next;
-      const range = ranges(x.picture());
+      const range = ranges(x.picture(), size, first);
+      plotOf(x.state.kind).key = "";
       Plotly.relayout(plot, { "xaxis.range": range.x, "yaxis.range": range.y }).then(overlay);
     });
   };
@@ -174,11 +158,20 @@ const makeDetail = x => {
     const pinned = (area, grow) => { const node = el("div", { class: "pin-frame" }); over.append(node); frame(node, area, grow); };
     picture.rows.forEach((group, i) => { if (group.ids.some(id => pins.rows.includes(id))) pinned(boxOf(i, 0, last), 0); });
     picture.columns.forEach((group, j) => { if (group.ids.some(id => pins.columns.includes(id))) pinned({ ...boxOf(0, j, j), bottom: boxOf(picture.rows.length - 1, j, j).bottom }, 0); });
+    rule();
     if (!hatch.hidden) clipHatch(picture);
     ticks(picture, row, hover);
   };
 
-  /** The hatching shows through the gaps between cells, so it is cut to the cells of the future. */
+  /** Lines between the cells, in the page's colour, wherever Plotly's axes have them now. */
+  const rule = () => {
+    const { x: across, y: down } = axes(), gap = gapOf(size), cell = [across.l2p(1) - across.l2p(0), down.l2p(1) - down.l2p(0)];
+    lines.style.setProperty("--gap", gap + "px");
+    lines.style.backgroundSize = cell.map(length => length + "px").join(" ");
+    lines.style.backgroundPosition = [across.l2p(-.5), down.l2p(-.5)].map(start => start - gap / 2 + "px").join(" ");
+  };
+
+  /** The hatching is cut to the cells of the future. */
   const clipHatch = picture => {
     const last = picture.columns.length - 1, left = place.left, top = place.top, points = [];
     picture.rows.forEach((_, i) => {
@@ -203,11 +196,12 @@ const makeDetail = x => {
     mark(".xaxislayer-above .xtick text", columns, hover ? hover.j : -1, "pointed");
   };
 
-  const wire = () => {
-    plot.dataset.wired = "1";
-    plot.on("plotly_relayout", change => {
+  const wire = drawn => {
+    drawn.node.dataset.wired = "1";
+    drawn.node.on("plotly_relayout", change => {
       const keys = Object.keys(change);
       if (!keys.some(key => key.endsWith("range[0]"))) return;
+      drawn.key = "";
       const picture = x.picture(), axis = axes(), whole = v => Math.round(v * 2) / 2;
       zoom = { x: axis.x.range.map(whole), y: axis.y.range.map(whole) };
       const full = zoom.x[0] <= -.5 && zoom.x[1] >= picture.columns.length - .5 && zoom.y[1] <= -.5 && zoom.y[0] >= picture.rows.length - .5;
@@ -283,13 +277,13 @@ const makeDetail = x => {
   const heavy = ["trace", "kind", "map", "scale", "palette", "labels", "unit", "specials", "theme", "language", "size", "view"];
   const paint = changed => {
     const off = x.state.view === "arcs";
-    box.hidden = off;
+    if (box.hidden !== off) { box.hidden = off; x.moved(); }
     if (off) return;
     const weighty = heavy.filter(name => changed.has(name));
     if (weighty.length === 1 && weighty[0] === "map" && size && plot.dataset.wired) refill();
     else if (weighty.length) draw();
     else {
-      if (size && (changed.has("step") || changed.has("query")) && !zoom) { const before = { ...first }; reveal(x.picture()); if (before.x !== first.x || before.y !== first.y) return draw(); }
+      if (size && (changed.has("step") || changed.has("query")) && !zoom) { const before = first; first = revealed(x, x.picture(), size, first); if (before.x !== first.x || before.y !== first.y) return draw(); }
       overlay();
     }
   };

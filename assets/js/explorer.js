@@ -48,6 +48,15 @@ class Explorer {
   /** The height that is left for a picture, so that the whole chain fits one screen. */
   room(node) { return Math.max(300, innerHeight - node.getBoundingClientRect().top - scrollY - 108); }
 
+  /** Width and room of both pictures, measured once a frame, since each look after a change lays the page out anew. */
+  places() {
+    return this.once("places", () => {
+      const detail = this.find("#attention-detail"), mosaic = this.find("#attention-mosaic");
+      return { mosaic: { width: mosaic.querySelector("canvas").clientWidth, room: this.room(mosaic) }, detail: { width: detail.clientWidth, room: this.room(detail) } };
+    });
+  }
+  moved() { delete this.memory.places; }
+
   /* ---- changes ---- */
   set(patch) {
     Object.assign(this.state, patch);
@@ -78,6 +87,9 @@ class Explorer {
       if (this.trace.live) { this.memory = {}; this.detail.paint(missed); }
     }, 50);
   }
+
+  /** This explorer as it would be with another kind of attention chosen. */
+  as(kind) { return Object.assign(Object.create(this), { state: { ...this.state, kind, overlay: [] }, memory: {} }); }
 
   /* ---- what the views share, worked out once a frame ---- */
   once(name, make) { return (this.memory[name] ??= make()); }

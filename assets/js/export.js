@@ -159,13 +159,14 @@ const mosaicSvg = x => {
   page.write(`${x.trace.checkpoint.name} · ${t(KIND_NAMES[kind])}`, left, 24, { "font-size": 16, "font-weight": 600 });
   page.write(cut(x.trace.source, Math.floor(width / 9)), left, 42, { fill: PAPER.third });
   for (let h = 0; h < map.heads; h++) page.write("H" + (h + 1), left + h * (tile + gap) + tile / 2, top - 6, { "text-anchor": "middle", fill: h === head ? PAPER.here : PAPER.third });
-  tileImages(x.trace, kind, table, 512, scale).forEach((small, n) => {
-    const l = Math.floor(n / map.heads), h = n % map.heads, at = { x: left + h * (tile + gap), y: top + l * (tile + gap), width: tile, height: tile };
+  const tiles = tileImages(x.trace, kind, table, 512, scale);
+  for (let l = 0; l < map.layers; l++) for (let h = 0; h < map.heads; h++) {
+    const at = { x: left + h * (tile + gap), y: top + l * (tile + gap), width: tile, height: tile };
     if (!h) page.write("L" + (l + 1), left - 8, at.y + tile / 2 + 4, { "text-anchor": "end", fill: l === layer ? PAPER.here : PAPER.third });
     const image = svgEl("image", { ...at, preserveAspectRatio: "none", style: "image-rendering:pixelated" });
-    image.setAttribute("href", enlarged(small, 2 * tile));
+    image.setAttribute("href", enlarged(tiles, h, l, 2 * tile));
     page.root.append(image, svgEl("rect", { ...at, fill: "none", stroke: l === layer && h === head ? PAPER.here : PAPER.line, "stroke-width": l === layer && h === head ? 2 : 1 }));
-  });
+  }
   for (let i = 0; i < 60; i++) page.root.append(svgEl("rect", { x: left + 14 + 2 * i, y: height - 24, width: 2.5, height: 8, fill: rgb(table[Math.round((256 * i) / 59)]) }));
   page.write("0", left, height - 16, { fill: PAPER.third });
   page.write("1", left + 140, height - 16, { fill: PAPER.third });
@@ -173,14 +174,14 @@ const mosaicSvg = x => {
   return page.text();
 };
 
-/** A small picture in whole multiples of its size: a viewer that smooths leaves its cells sharp. */
-const enlarged = (small, size) => {
-  const canvas = document.createElement("canvas"), across = Math.max(1, Math.ceil(size / small.width)), down = Math.max(1, Math.ceil(size / small.height));
-  canvas.width = small.width * across;
-  canvas.height = small.height * down;
+/** The small picture of one head in whole multiples of its size: a viewer that smooths leaves its cells sharp. */
+const enlarged = ({ sheet, w, h }, column, row, size) => {
+  const canvas = document.createElement("canvas");
+  canvas.width = w * Math.max(1, Math.ceil(size / w));
+  canvas.height = h * Math.max(1, Math.ceil(size / h));
   const context = canvas.getContext("2d");
   context.imageSmoothingEnabled = false;
-  context.drawImage(small, 0, 0, canvas.width, canvas.height);
+  context.drawImage(sheet, column * w, row * h, w, h, 0, 0, canvas.width, canvas.height);
   return canvas.toDataURL("image/png");
 };
 

@@ -8,7 +8,7 @@ const makeMosaic = x => {
   const canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "mosaic" }), frame = el("div", { class: "tile-frame", "aria-hidden": "true" });
   const heads = el("div", { class: "head-labels", "aria-hidden": "true" }), rows = el("div", { class: "layer-labels", "aria-hidden": "true" });
   box.append(heads, rows, canvas, frame);
-  let tiles = [], images = null, imageKey = "", columns = 8, focus = null;
+  let tiles = [], sheets = new Map(), state = "", soon = 0, columns = 8;
 
   /** Where each head stands: a grid of layers by heads, one sorted stream, or on a phone one layer. */
   const arrange = () => {
@@ -19,23 +19,33 @@ const makeMosaic = x => {
       list.sort((a, b) => (by === "confidence" ? value(b) - value(a) : value(a) - value(b)));
     }
     columns = small ? Math.min(4, H) : H;
-    const width = canvas.clientWidth, gap = small ? 8 : H > 12 ? 2 : 4, count = Math.ceil(list.length / columns);
-    const w = (width - gap * (columns - 1)) / columns, room = x.room(box) - 62, h = small ? 76 : clamp((room - gap * (count - 1)) / count, 22, Math.max(62, 1.8 * w));
+    const { width, room: whole } = x.places().mosaic, gap = small ? 8 : H > 12 ? 2 : 4, count = Math.ceil(list.length / columns);
+    const w = (width - gap * (columns - 1)) / columns, room = whole - 62, h = small ? 76 : clamp((room - gap * (count - 1)) / count, 22, Math.max(62, 1.8 * w));
     tiles = list.map((tile, n) => ({ ...tile, n, x: (n % columns) * (w + gap), y: Math.floor(n / columns) * (h + gap), w, tall: h }));
     return { width, height: count * (h + gap) - gap, count, gap, h, w };
   };
 
   /** Every map as a small picture, several cells to a pixel by their largest weight, so that no peak is lost. */
-  const pictures = tileWidth => {
-    const { kind, scale, palette } = x.state, map = x.trace.maps[kind], limit = Math.max(24, Math.ceil(tileWidth * devicePixelRatio));
-    const key = [kind, scale, palette, dark(), limit, x.version].join();
-    if (key === imageKey) return;
-    imageKey = key;
-    images = tileImages(x.trace, kind, x.colours(), limit, scale);
+  const pictures = (kind, tileWidth) => {
+    const { scale, palette } = x.state, limit = Math.max(24, Math.ceil(tileWidth * devicePixelRatio)), now = [scale, palette, dark(), limit, x.version].join();
+    if (now !== state) { state = now; sheets = new Map(); }
+    if (!sheets.has(kind)) sheets.set(kind, tileImages(x.trace, kind, x.colours(), limit, scale));
+    return sheets.get(kind);
+  };
+
+  /** Make the pictures of the other kinds while there is nothing else to do, so that a switch finds them. */
+  const prepare = tileWidth => {
+    if (soon || x.trace.live) return;
+    soon = whenIdle(() => {
+      soon = 0;
+      if (x.trace.live) return;
+      const next = Object.keys(x.trace.maps).find(kind => !sheets.has(kind));
+      if (next) { pictures(next, tileWidth); prepare(tileWidth); }
+    });
   };
 
   const draw = place => {
-    const ratio = devicePixelRatio || 1, context = canvas.getContext("2d"), { kind, layer, head, role, tile: mode } = x.state, map = x.trace.maps[kind];
+    const ratio = devicePixelRatio || 1, context = canvas.getContext("2d"), { kind, layer, head, role, tile: mode } = x.state, map = x.trace.maps[kind], { sheet, w, h } = pictures(kind, place.w);
     if (canvas.width !== Math.round(place.width * ratio) || canvas.height !== Math.round(place.height * ratio)) {
       canvas.width = Math.round(place.width * ratio);
       canvas.height = Math.round(place.height * ratio);
@@ -47,13 +57,12 @@ const makeMosaic = x => {
     const edge = cssVar("--line"), ink = cssVar("--ink2"), page = cssVar("--page"), now = cssVar("--here"), row = x.trace.rowOf(kind, x.state);
     const tagged = x.state.sort !== "layer" || phone();
     for (const tile of tiles) {
-      const image = images[tile.l * map.heads + tile.h], fit = role && x.roleOf(kind, tile.l, tile.h) !== role;
+      const left = tile.h * w, top = tile.l * h, fit = role && x.roleOf(kind, tile.l, tile.h) !== role;
       context.globalAlpha = fit ? .22 : 1;
       context.fillStyle = page;
       context.fillRect(tile.x, tile.y, tile.w, tile.tall);
-      const line = Math.min(image.height - 1, Math.floor((row * image.height) / map.rows));
-      if (mode === "row") context.drawImage(image, 0, line, image.width, 1, tile.x, tile.y, tile.w, tile.tall);
-      else context.drawImage(image, tile.x, tile.y, tile.w, tile.tall);
+      const line = Math.min(h - 1, Math.floor((row * h) / map.rows)), [first, tall] = mode === "row" ? [top + line, 1] : [top, h];
+      context.drawImage(sheet, left, first, w, tall, tile.x, tile.y, tile.w, tile.tall);
       const each = tile.tall / map.rows;
       if (mode !== "row" && x.state.playing && kind !== "encoder") {
         context.globalAlpha = .82;
@@ -154,8 +163,8 @@ const makeMosaic = x => {
   const paint = changed => {
     const place = arrange();
     if (place.width <= 0) return;
-    pictures(place.w);
     draw(place);
+    prepare(place.w);
     if (["trace", "kind", "layer", "head", "role", "sort", "language", "size"].some(name => changed.has(name))) { labels(place); filters(); }
   };
   return { needs: ["trace", "kind", "layer", "head", "role", "sort", "step", "query", "colours", "playing", "overlay", "tile", "view", "language", "size"], paint, canvas: () => canvas };
@@ -167,13 +176,15 @@ const rowPeaks = (values, rows, columns) => Array.from({ length: rows }, (_, i) 
   return best;
 });
 
-/** Each head's map as a small picture in the colours of `table`, no wider or taller than `limit` pixels. */
+/** Each head's map as a small picture, w by h pixels, none above `limit`, in the colours of `table`; head by head in rows on one sheet. */
 const tileImages = (trace, kind, table, limit, scale) => {
-  const map = trace.maps[kind], images = [];
-  const across = Math.ceil(map.columns / limit), down = Math.ceil(map.rows / limit), w = Math.ceil(map.columns / across), h = Math.ceil(map.rows / down);
+  const map = trace.maps[kind], across = Math.ceil(map.columns / limit), down = Math.ceil(map.rows / limit), w = Math.ceil(map.columns / across), h = Math.ceil(map.rows / down);
+  const sheet = document.createElement("canvas");
+  sheet.width = Math.max(1, w * map.heads);
+  sheet.height = Math.max(1, h * map.layers);
+  const context = sheet.getContext("2d"), image = context.createImageData(sheet.width, sheet.height), data = image.data;
   for (let l = 0; l < map.layers; l++) for (let hd = 0; hd < map.heads; hd++) {
-    const values = trace.head(kind, l, hd), image = new ImageData(w, h), data = image.data;
-    const peak = scale === "row" ? rowPeaks(values, map.rows, map.columns) : null;
+    const values = trace.head(kind, l, hd), peak = scale === "row" ? rowPeaks(values, map.rows, map.columns) : null;
     for (let i = 0; i < h; i++) for (let j = 0; j < w; j++) {
       let best = 0, future = kind === "decoder";
       for (let a = i * down; a < Math.min((i + 1) * down, map.rows); a++) for (let b = j * across; b < Math.min((j + 1) * across, map.columns); b++) {
@@ -181,13 +192,10 @@ const tileImages = (trace, kind, table, limit, scale) => {
         if (weight > best) best = weight;
         if (b <= a) future = false;
       }
-      const colour = table[Math.round(256 * clamp(best, 0, 1))], at = 4 * (i * w + j);
+      const colour = table[Math.round(256 * clamp(best, 0, 1))], at = 4 * ((l * h + i) * sheet.width + hd * w + j);
       data[at] = colour[0]; data[at + 1] = colour[1]; data[at + 2] = colour[2]; data[at + 3] = future ? 0 : 255;
     }
-    const small = document.createElement("canvas");
-    small.width = w; small.height = h;
-    small.getContext("2d").putImageData(image, 0, 0);
-    images.push(small);
   }
-  return images;
+  context.putImageData(image, 0, 0);
+  return { sheet, w, h };
 };

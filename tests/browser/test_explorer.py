@@ -19,9 +19,19 @@ pytestmark = pytest.mark.browser
 FIRST = "en-zh-talk"
 
 
+def maps(payload: dict[str, Any], kind: str) -> np.ndarray:
+    """The weights of one kind of attention of a stored translation, [L, H, rows, columns]."""
+    sent, shape = unpack(payload["weights"][kind], "u16"), payload["shapes"][kind]
+    if kind != "decoder":
+        return sent.reshape(shape)
+    found, (rows, columns) = np.zeros(shape, np.float32), np.tril_indices(shape[2])  # the future is not sent
+    found[:, :, rows, columns] = sent.reshape(*shape[:2], -1)
+    return found
+
+
 def cross(payload: dict[str, Any]) -> np.ndarray:
     """The cross weights of a stored translation, [L, H, T, S]."""
-    return unpack(payload["weights"]["cross"], "u16").reshape(payload["shapes"]["cross"])
+    return maps(payload, "cross")
 
 
 def texts(page: Page, selector: str) -> list[str]:
@@ -385,3 +395,71 @@ def test_a_head_says_what_it_does_over_a_corpus(open_page: Callable[..., Page]) 
     assert "300" in title and "corpus.tsv" in title and "0.25" in title
     page.hover("#attention-mosaic canvas", position={"x": 8, "y": 8})
     page.wait_for_function("document.querySelector('.readout').textContent.includes('usually: sink')")
+
+
+def drawn_maps(page: Page) -> dict[str, int]:
+    """How often Plotly drew a whole figure anew since the last look."""
+    return page.evaluate("() => { const n = window.drawn || 0; window.drawn = 0; return n; }")
+
+
+COUNT = """() => {
+    const react = Plotly.react;
+    Plotly.react = (...given) => { window.drawn = (window.drawn || 0) + 1; return react(...given); };
+}"""
+
+
+def switch(page: Page, kind: str) -> Any:
+    """The rows that the large map shows once another kind of attention is chosen."""
+    page.click(f"[data-kind={kind}]")
+    page.wait_for_function(f"document.querySelector('[data-kind={kind}]').getAttribute('aria-pressed') === 'true'")
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
+
+
+def test_the_other_kinds_are_drawn_ahead_and_drawn_anew_when_they_would_differ(
+    open_page: Callable[..., Page], example: Callable
+) -> None:
+    page, stored = open_page(), example(FIRST)
+    page.evaluate(COUNT)
+    page.evaluate("window.__explorer.set({ palette: 'viridis' })")
+    page.wait_for_function("window.drawn === 3", timeout=10_000)  # the one in sight and, when all is quiet, both others
+    drawn_maps(page)
+    layer, head = chosen(page)
+    for kind in ("encoder", "decoder", "cross"):
+        z = np.array([[value or 0 for value in row] for row in switch(page, kind)])
+        np.testing.assert_allclose(z, maps(stored, kind)[layer, head], atol=1e-6)
+        assert page.locator("#attention-detail .plot").count() == 1
+    assert drawn_maps(page) == 0
+    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
+    z = np.array([[value or 0 for value in row] for row in switch(page, "encoder")])
+    np.testing.assert_allclose(z, maps(stored, "encoder")[layer, (head + 1) % 8], atol=1e-6)
+    page.wait_for_function("window.drawn >= 2", timeout=10_000)
+    page.evaluate("window.__explorer.set({ palette: 'cividis' })")
+    for kind in ("cross", "decoder"):  # at once, before anything could be drawn ahead
+        switch(page, kind)
+        scale = page.evaluate("document.querySelector('#attention-detail .plot').data[0].colorscale")
+        assert scale[0][1] == "rgb(0,34,78)"
+
+
+def test_lines_stand_between_the_cells_of_a_zoomed_map_too(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    said = """() => {
+        const box = document.querySelector('#attention-detail'), { style } = box.querySelector('.between');
+        const { xaxis: x, yaxis: y } = box.querySelector('.plot')._fullLayout;
+        const of = name => style[name].split(' ').map(parseFloat);
+        return {
+            size: of('backgroundSize'), cell: [x.l2p(1) - x.l2p(0), y.l2p(1) - y.l2p(0)],
+            at: of('backgroundPosition'), first: [x.l2p(-.5), y.l2p(-.5)],
+            gap: parseFloat(style.getPropertyValue('--gap')),
+            box: [parseFloat(style.left) - x._offset, parseFloat(style.top) - y._offset],
+        };
+    }"""
+    for zoomed in (False, True):
+        if zoomed:
+            page.focus("#attention-detail")
+            page.keyboard.press("+")
+            page.wait_for_selector(".reset-zoom:not([hidden])")
+        found = page.evaluate(said)
+        np.testing.assert_allclose(found["size"], found["cell"], atol=0.01)
+        np.testing.assert_allclose(np.array(found["at"]) + found["gap"] / 2, found["first"], atol=0.01)
+        np.testing.assert_allclose(found["box"], 0, atol=1)

@@ -17,6 +17,7 @@ EXPLORER = (
     "base",
     "chips",
     "mosaic",
+    "heat",
     "detail",
     "arcs",
     "side",

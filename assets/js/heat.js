@@ -1,0 +1,68 @@
+/* How one map is drawn: its sizes, its colours, and the figure that Plotly is given. */
+
+const SMALLEST_COLUMN = 16, SMALLEST_ROW = 14;
+const axisText = group => escapeHtml(cut(group.text));
+
+/** Sizes of a map in its frame: how wide a cell is, and how many fit before the frame has to scroll. */
+const measureMap = (width, room, rows, columns, { labels, top, small }) => {
+  const right = small ? 2 : 28;  // a slanted label leans over the last column
+  const cellWidth = Math.max(SMALLEST_COLUMN, Math.min(48, (width - labels - right) / columns));
+  const cellHeight = small ? 28 : clamp(Math.min(cellWidth * 1.15, (room - top) / rows), SMALLEST_ROW, 36);
+  const fitX = Math.max(1, Math.floor((width - labels - right) / cellWidth + .001)), fitY = small ? rows : Math.max(6, Math.floor((room - top) / cellHeight + .001));
+  return { labels, top, right, cellWidth, cellHeight, columns: Math.min(columns, fitX), rows: Math.min(rows, fitY) };
+};
+
+/** Colour stops for Plotly. The square root bends the scale, not the numbers. */
+const plotScale = (palette, root, theme) => {
+  const table = lookup(palette, root, theme), points = [];
+  for (let i = 0; i <= 32; i++) { const at = root ? (i / 32) ** 2 : i / 32; points.push([at, rgb(table[Math.round(at * 256)])]); }
+  return points;
+};
+
+const plotColours = theme => {
+  const light = theme === "light";
+  return { ink: light ? "#1b1c1f" : cssVar("--ink"), second: light ? "#54575d" : cssVar("--ink2"), third: light ? "#6a6d73" : cssVar("--ink3") };
+};
+
+/** Pixels between two cells. */
+const gapOf = size => (size.cellWidth > 12 && size.cellHeight > 9 ? 1 : .5);
+
+/** What Plotly draws: nothing where a row cannot look, and by choice each row in shares of its largest weight. */
+const shownCells = ({ z, masked }, scale) => z.map((values, i) => {
+  const peak = scale === "row" ? Math.max(...values, 1e-9) : 1;
+  return values.map((weight, j) => (masked(i, j) ? null : weight / peak));
+});
+
+/** Plotly's data and layout for one picture. `labels` is "both", "reads" or "predicts". */
+const heatFigure = (picture, kind, view) => {
+  const { rows, columns } = picture, { size, range, scale, palette, labels, theme, small } = view, colour = plotColours(theme);
+  const own = rows.map(row => ({ text: kind === "encoder" ? row.text : row.predicts })), reads = rows.map(row => ({ text: kind === "encoder" ? row.text : row.reads }));
+  const both = kind !== "encoder" && labels === "both", near = kind === "encoder" || labels === "reads" ? reads : own;
+  const cells = shownCells(picture, scale);
+  const font = { family: cssVar("--sans") || "sans-serif", size: clamp(size.cellHeight - 3, 10, 13), color: colour.ink };
+  const axis = { type: "linear", showgrid: false, zeroline: false, showline: false, ticks: "", fixedrange: false, automargin: false, ticklabeloverflow: "allow" };
+  const gap = view.lines ? 0 : gapOf(size);  // without gaps Plotly's picture has one pixel a cell, which takes a third of the time
+  const data = [{
+    type: "heatmap", z: cells, x: columns.map((_, j) => j), y: rows.map((_, i) => i), zmin: 0, zmax: 1, xgap: gap, ygap: gap, showscale: false, hoverinfo: "none",
+    colorscale: plotScale(palette, scale === "root", theme),
+  }];
+  const title = (text, x, y, anchor, shift) => ({ text, xref: "paper", yref: "paper", x, y, xanchor: anchor, yanchor: "bottom", xshift: shift, yshift: 6, showarrow: false, font: { size: 12, color: colour.third } });
+  const keyTitle = t(kind === "decoder" ? "key: target token already read" : "key: source token attended to");
+  const nearTitle = kind === "encoder" ? t("query") : labels === "reads" ? t("query (reads)") : t("predicts");
+  const layout = {
+    width: view.width, height: view.height, margin: { l: size.labels, r: size.right, t: size.top, b: 2, pad: 0 }, font, paper_bgcolor: view.paper || "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    hovermode: false, dragmode: view.touch ? false : "zoom", showlegend: false,
+    xaxis: { ...axis, side: "top", range: range.x, tickvals: columns.map((_, j) => j), ticktext: columns.map(axisText), tickangle: small ? -90 : -45, tickfont: { ...font, size: small ? 11 : 13, color: colour.second } },
+    yaxis: { ...axis, range: range.y, tickvals: rows.map((_, i) => i), ticktext: near.map(axisText), tickfont: font, ticklabelstandoff: 6 },
+    annotations: [
+      { ...title(keyTitle, 0, 1, "left", 0), yshift: size.top - 18, name: "key" },
+      title(nearTitle, 0, 1, "right", -8),
+    ],
+  };
+  if (both) {
+    data.push({ type: "scatter", x: [0], y: [0], yaxis: "y2", mode: "markers", marker: { opacity: 0 }, hoverinfo: "skip" });
+    layout.yaxis2 = { ...axis, range: range.y, matches: "y", overlaying: "y", side: "left", anchor: "free", position: 0, shift: -74, tickvals: rows.map((_, i) => i), ticktext: reads.map(axisText), tickfont: { ...font, color: colour.third }, ticklabelstandoff: 6 };
+    layout.annotations.push(title(t("query (reads)"), 0, 1, "right", -82));
+  }
+  return { data, layout };
+};
