@@ -163,16 +163,17 @@ def use(model):
 
 torch.set_num_threads(1)
 shape = dict(encoder_layers=1, decoder_layers=1, encoder_heads=2, decoder_heads=2, max_positions=16)
-small = Transformer(ModelConfig(src_vocab=9, tgt_vocab=9, d_model=16, d_ff=32, embeddings="separate", **shape)).eval()
-prepare(small)
-use(small)  # what PyTorch takes for itself
-before = resident()
-config = ModelConfig(src_vocab=9, tgt_vocab=40_000, d_model=512, d_ff=8192, embeddings="tied", **shape)
-model = Transformer(config).eval().requires_grad_(False)
-if sys.argv[1] == "half":
-    for weight in model.parameters():
-        weight.copy_(weight.half().float())
-prepare(model, "int8" if sys.argv[1] == "int8" else "fp32")
+def make(config):
+    model = Transformer(config).eval().requires_grad_(False)
+    if sys.argv[1] == "half":
+        for weight in model.parameters():
+            weight.copy_(weight.half().float())
+    prepare(model, "int8" if sys.argv[1] == "int8" else "fp32")
+    return model
+
+use(make(ModelConfig(src_vocab=9, tgt_vocab=9, d_model=16, d_ff=32, embeddings="separate", **shape)))
+before = resident()  # with what PyTorch takes for itself, and with what was compiled
+model = make(ModelConfig(src_vocab=9, tgt_vocab=40_000, d_model=512, d_ff=8192, embeddings="tied", **shape))
 use(model)
 print(memory(model), resident() - before)
 """
