@@ -12,7 +12,7 @@ const makeDetail = x => {
   const reset = el("button", { type: "button", class: "btn reset-zoom", hidden: true, on: { click: () => { zoom = null; x.set({ size: {} }); } } });
   const plots = {};  // one a kind, and of what it is drawn
   const plotOf = kind => (plots[kind] ||= { node: el("div", { class: "plot" }), key: "" });
-  let plot = plotOf(x.state.kind).node, seen = null, size = null, zoom = null, first = { x: 0, y: 0 }, place = null, shape = "", waiting = 0;
+  let plot = plotOf(x.state.kind).node, seen = null, size = null, zoom = null, first = { x: 0, y: 0 }, place = null, shape = "", waiting = 0, untold = null;
   over.append(frames.veil, frames.row, frames.cell);
   box.append(plot, lines, hatch, over, scroll.x, scroll.y, reset);
 
@@ -52,6 +52,7 @@ const makeDetail = x => {
   const draw = () => {
     if (x.places().detail.width <= 2 || !window.Plotly) return;
     const { kind } = x.state, found = measured(x), { picture, view } = found;
+    untold = null;
     size = found.size;
     const now = [kind, x.version, picture.rows.length, picture.columns.length].join();
     if (now !== shape) { shape = now; zoom = null; first = revealed(x, picture, size, { x: 0, y: 0 }); }
@@ -78,6 +79,7 @@ const makeDetail = x => {
   };
   const drawAhead = () => {
     if (x.trace.live || x.changed.size || box.hidden || x.places().detail.width <= 2) return;
+    if (untold) { tell(); return whenIdle(drawAhead); }
     for (const kind of Object.keys(x.trace.maps)) if (kind !== x.state.kind) {
       const who = x.as(kind), { picture, size, view } = measured(who), { node, key } = plotOf(kind);
       node.classList.add("ahead");
@@ -91,13 +93,28 @@ const makeDetail = x => {
 
   const name = () => box.setAttribute("aria-label", t("Attention of {head}. Arrow keys move from cell to cell, Enter chooses the row", { head: x.headName() }));
 
-  /** Another head of the same size: only the weights change, which Plotly draws in half the time of a whole figure. */
+  /** Another head of the same size: its picture takes the place of Plotly's at once; Plotly, which draws for longer, is told when there is time. */
   const refill = () => {
-    Plotly.restyle(plot, { z: [shownCells(x.picture(), x.state.scale)] }, [0]);
-    plotOf(x.state.kind).key = keyOf(x, seen);
+    const cells = shownCells(x.picture(), x.state.scale), image = plot.querySelector(".heatmaplayer image");
+    untold = cells;
+    plotOf(x.state.kind).key = "";
+    if (image && !phone()) {
+      image.href.baseVal = cellPicture(cells, x.colours());
+      plot.data[0].z = cells;
+    } else tell();
     name();
     overlay();
     ahead();
+  };
+
+  /** Let Plotly have the cells that are in sight; before it draws by itself, it must. */
+  const tell = () => {
+    if (!untold) return;
+    const cells = untold;
+    untold = null;
+    Plotly.restyle(plot, { z: [cells] }, [0]);
+    plotOf(x.state.kind).key = keyOf(x, seen);
+    overlay();
   };
 
   const bars = (picture, view) => {
@@ -127,6 +144,7 @@ const makeDetail = x => {
       pending = false;
       first = next;
       const range = ranges(x.picture(), size, first);
+      tell();
       plotOf(x.state.kind).key = "";
       Plotly.relayout(plot, { "xaxis.range": range.x, "yaxis.range": range.y }).then(overlay);
     });
@@ -226,7 +244,7 @@ const makeDetail = x => {
     x.set({ hover: cell });
   });
   box.addEventListener("mouseleave", () => x.set({ hover: null }));
-  box.addEventListener("pointerdown", event => { down = { x: event.clientX, y: event.clientY }; }, true);
+  box.addEventListener("pointerdown", event => { tell(); down = { x: event.clientX, y: event.clientY }; }, true);
   box.addEventListener("pointerup", event => {
     const still = down && Math.abs(event.clientX - down.x) + Math.abs(event.clientY - down.y) < 5, cell = still && cellAt(event);
     down = null;

@@ -33,6 +33,14 @@ const shownCells = ({ z, masked }, scale) => z.map((values, i) => {
   return values.map((weight, j) => (masked(i, j) ? null : weight / peak));
 });
 
+/** Cells as a picture of one pixel each, as Plotly makes of a map without gaps; null is clear. */
+const cellPicture = (cells, table) => {
+  const canvas = el("canvas", { width: cells[0].length, height: cells.length }), context = canvas.getContext("2d"), image = context.createImageData(canvas.width, canvas.height);
+  cells.flat().forEach((weight, n) => { if (weight !== null) image.data.set([...table[Math.round(256 * clamp(weight, 0, 1))], 255], 4 * n); });
+  context.putImageData(image, 0, 0);
+  return canvas.toDataURL();
+};
+
 /** Plotly's data and layout for one picture. `labels` is "both", "reads" or "predicts". */
 const heatFigure = (picture, kind, view) => {
   const { rows, columns } = picture, { size, range, scale, palette, labels, theme, small } = view, colour = plotColours(theme);

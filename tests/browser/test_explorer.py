@@ -463,3 +463,53 @@ def test_lines_stand_between_the_cells_of_a_zoomed_map_too(open_page: Callable[.
         np.testing.assert_allclose(found["size"], found["cell"], atol=0.01)
         np.testing.assert_allclose(np.array(found["at"]) + found["gap"] / 2, found["first"], atol=0.01)
         np.testing.assert_allclose(found["box"], 0, atol=1)
+
+
+PIXELS = """async () => {
+    const image = new Image();
+    image.src = document.querySelector('#attention-detail .heatmaplayer image').href.baseVal;
+    await image.decode();
+    const canvas = document.createElement('canvas'), pen = canvas.getContext('2d');
+    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+    pen.drawImage(image, 0, 0);
+    return [canvas.height, canvas.width, [...pen.getImageData(0, 0, canvas.width, canvas.height).data]];
+}"""
+
+
+@pytest.mark.parametrize("kind", ["cross", "decoder"])
+def test_the_picture_of_another_head_is_what_plotly_draws_of_it(open_page: Callable[..., Page], kind: str) -> None:
+    page = open_page()
+    switch(page, kind)
+    told = "window.told = 0; const r = Plotly.restyle; Plotly.restyle = (...g) => { window.told++; return r(...g); };"
+    page.evaluate(f"() => {{ {told} }}")
+    for zoomed in (False, True):
+        if zoomed:
+            page.focus("#attention-detail")
+            page.keyboard.press("+")
+            page.wait_for_selector(".reset-zoom:not([hidden])")
+        page.evaluate("window.told = 0")
+        page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        *size, ours = page.evaluate(PIXELS)
+        page.wait_for_function("window.told === 1", timeout=10_000)
+        *same, plotlys = page.evaluate(PIXELS)
+        assert size == same and len(set(ours)) > 20
+        np.testing.assert_allclose(ours, plotlys, atol=4)
+        assert page.locator("#attention-detail .ytick text.now").count() == 1
+
+
+def test_a_zoom_right_after_another_head_shows_that_head(open_page: Callable[..., Page], example: Callable) -> None:
+    page, stored = open_page(), example(FIRST)
+    layer, head = chosen(page)
+    box = page.locator("#attention-detail .plot").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.5
+    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 120, y + 90, steps=4)
+    page.mouse.up()
+    page.wait_for_selector(".reset-zoom:not([hidden])")
+    drawn = page.evaluate("document.querySelector('#attention-detail .plot').calcdata[0][0].z")
+    np.testing.assert_allclose(drawn, cross(stored)[layer, (head + 1) % 8], atol=1e-6)
