@@ -113,7 +113,7 @@ const makeDetail = x => {
     const cells = untold;
     untold = null;
     Plotly.restyle(plot, { z: [cells] }, [0]);
-    plotOf(x.state.kind).key = keyOf(x, seen);
+    if (!zoom && !x.changed.size) plotOf(x.state.kind).key = keyOf(x, { ...seen, range: ranges(x.picture(), size, first) });
     overlay();
   };
 
@@ -121,6 +121,7 @@ const makeDetail = x => {
     const wide = size.columns < picture.columns.length && !zoom, tall = size.rows < picture.rows.length && !zoom;
     scroll.x.hidden = !wide;
     scroll.y.hidden = !tall;
+    for (const bar of [scroll.x, scroll.y]) if (bar.hidden) bar.at = null;  // a hidden bar forgets where it was
     if (wide) {
       Object.assign(scroll.x.style, { left: size.labels + "px", width: view.width - size.labels + "px" });
       scroll.x.firstChild.style.width = ((view.width - size.labels) * picture.columns.length) / size.columns + "px";
@@ -295,7 +296,7 @@ const makeDetail = x => {
   const heavy = ["trace", "kind", "map", "scale", "palette", "labels", "unit", "specials", "theme", "language", "size", "view"];
   const paint = changed => {
     const off = x.state.view === "arcs";
-    if (box.hidden !== off) { box.hidden = off; x.moved(); }
+    if (box.hidden !== off) { box.hidden = off; scroll.x.at = scroll.y.at = null; x.moved(); }
     if (off) return;
     const weighty = heavy.filter(name => changed.has(name));
     if (weighty.length === 1 && weighty[0] === "map" && size && plot.dataset.wired) refill();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -513,3 +514,9 @@ def test_a_zoom_right_after_another_head_shows_that_head(open_page: Callable[...
     page.wait_for_selector(".reset-zoom:not([hidden])")
     drawn = page.evaluate("document.querySelector('#attention-detail .plot').calcdata[0][0].z")
     np.testing.assert_allclose(drawn, cross(stored)[layer, (head + 1) % 8], atol=1e-6)
+    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
+    page.wait_for_timeout(1000)  # Plotly is told of this head while the map is zoomed
+    page.click(".reset-zoom")
+    whole = [-0.5, len(stored["src"]) - 0.5]
+    range_ = "document.querySelector('#attention-detail .plot')._fullLayout.xaxis.range"
+    page.wait_for_function(f"JSON.stringify({range_}) === '{json.dumps(whole, separators=(',', ':'))}'", timeout=10_000)
