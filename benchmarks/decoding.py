@@ -140,7 +140,7 @@ def rows(threads: int, runs: int) -> list[Row]:
 
 
 def variant(model: Transformer, precision: Weights, *, halves: bool = True) -> Transformer:
-    """A copy with eight-bit weights, or with four bytes a weight, as those have it that are not stored as halves."""
+    """A copy with eight-bit weights, or with weights that are no halves."""
     copied = copy.deepcopy(model)
     if not halves:
         for layer in copied.modules():
@@ -164,7 +164,7 @@ def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
     ids = source(two.ours)
     own: dict[str, Run] = {
         "ours": trace(two.ours, ids),
-        "ours, 4 bytes a weight": trace(variant(two.ours, "fp32", halves=False), ids),
+        "ours, no halves": trace(variant(two.ours, "fp32", halves=False), ids),
         "ours int8": trace(variant(two.ours, "int8"), ids),
     }
     others: dict[str, Run] = {
@@ -187,10 +187,10 @@ def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
     table.ratio(
         "2", f"greedy with all maps, {name}", "CTranslate2 float32, one map", (beside["ours"], beside["ct2"]), 1.7
     )
-    full = times["ours, 4 bytes a weight"]
+    full = times["ours, no halves"]
     what = f"the same, weights that are no halves, {name}"
     table.ratio("1b", what, "transformers, eager", (full, times["transformers"]), 1.6)
-    pair = (beside["ours, 4 bytes a weight"], beside["ct2"])
+    pair = (beside["ours, no halves"], beside["ct2"])
     table.ratio("2b", what, "CTranslate2 float32, one map", pair, 1.7)
     cost, low, high = compare(times["without maps"], ours)
     table.add(

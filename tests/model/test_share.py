@@ -19,6 +19,7 @@ from translator.model import Transformer, jit, prepare, product, share
 from translator.model.team import TEAM, Team
 
 ALONE = np.zeros(0, np.int64)
+KINDS = (np.float32, np.uint16, np.int8, np.uint8)
 
 
 class Watched:
@@ -65,13 +66,17 @@ def matrix(stored: type, outputs: int, groups: int = 1, width: int = 32) -> prod
         weight = weight.astype(np.float16).view(np.uint16)
     elif stored is np.int8:
         weight = rng.integers(-127, 128, weight.shape)
-    scale = rng.normal(size=(1, outputs, groups)) if stored is np.int8 else np.ones((1, outputs, groups))
+    elif stored is np.uint8:
+        weight = product.in_three_bytes(rng.integers(-(2**23), 2**23, weight.shape).astype(np.int32))
+    whole = stored in (np.int8, np.uint8)
+    scale = rng.normal(size=(1, outputs, groups)) if whole else np.ones((1, outputs, groups))
     bias = rng.normal(size=(1, outputs)).astype(np.float32)
     return product.Matrix(weight.astype(stored), scale.astype(np.float32), bias)
 
 
 def multiply(layer: product.Matrix, rows: int, board: np.ndarray) -> np.ndarray:
     _, outputs, groups, width = layer.weight.shape
+    width //= 3 if layer.weight.dtype == np.uint8 else 1
     x = np.random.default_rng(rows).normal(size=(rows, groups * width)).astype(np.float32)
     out = np.full((rows, outputs), np.nan, np.float32)
     product.product(layer, 0, x, out, board)
@@ -79,8 +84,11 @@ def multiply(layer: product.Matrix, rows: int, board: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rows", [1, 4, 16])
-@pytest.mark.parametrize("stored", [np.float32, np.uint16, np.int8])
-@pytest.mark.parametrize("shape", [(5, 1, 32), (37, 2, 48), (64, 1, 21), (200, 3, 16)])
+@pytest.mark.parametrize(
+    ("stored", "shape"),
+    [(stored, shape) for stored in KINDS for shape in [(5, 1, 32), (37, 2, 48), (200, 3, 16)]]
+    + [(stored, (64, 1, 21)) for stored in KINDS if stored is not np.uint8],
+)
 def test_a_shared_product_is_the_same_to_the_last_bit(
     watched: Watched, rows: int, stored: type, shape: tuple[int, int, int]
 ) -> None:
@@ -92,7 +100,7 @@ def test_a_shared_product_is_the_same_to_the_last_bit(
 
 def test_thousands_of_products_one_after_the_other(watched: Watched) -> None:
     """Sizes, kinds and addresses change from one to the next, so that a helper that is late would do the wrong one."""
-    layers = [matrix(stored, outputs) for stored in (np.float32, np.uint16, np.int8) for outputs in (33, 64, 130)]
+    layers = [matrix(stored, outputs) for stored in KINDS for outputs in (33, 64, 130)]
     want = [multiply(layer, 1, ALONE) for layer in layers]
     order = np.random.default_rng(0).integers(len(layers), size=3000)
     for n in order:

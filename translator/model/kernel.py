@@ -1,9 +1,8 @@
 """A source read, and one cached step of the decoder, as machine code, compiled by Numba where it runs.
 
 A step over one sentence reads every weight of the decoder once and does little else: between matrix products that are
-as fast as memory, hundreds of calls from Python took as long as the products. Here is no call. Weights come as halves,
-bytes or float32 and are widened in the processor; all sums are float32. Importing this module brings Numba and LLVM,
-which takes most of a second: `translator.model.compiled` does it when it is asked to.
+as fast as memory, hundreds of calls from Python took as long as the products. Here is no call. Importing this module
+brings Numba and LLVM, which takes most of a second: `translator.model.compiled` does it when it is asked to.
 """
 
 from __future__ import annotations
@@ -276,7 +275,7 @@ def encode(
     """
     rows, padded_rows = len(ids), padded(len(ids))
     layers, heads = gates.shape
-    inner = encoder.out.weight.shape[2] * encoder.out.weight.shape[3]
+    inner = encoder.qkv.bias.shape[1] // 3
     x = np.zeros((padded_rows, memory.shape[1]), np.float32)
     read, update = np.zeros_like(x), np.zeros_like(x)
     qkv, mixed = np.zeros((padded_rows, 3 * inner), np.float32), np.zeros((padded_rows, inner), np.float32)

@@ -145,19 +145,21 @@ class FloatProduct:
         return F.linear(x, self.weight, self.bias)
 
 
-def in_bytes(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights [N, K] rounded to int8 [N, K], and the scale [N, G] of each of G groups of inputs of an output.
+def in_whole_numbers(weight: Tensor, bits: int) -> tuple[Tensor, Tensor]:
+    """Weights [N, K] rounded to whole numbers (int32) of some bits [N, K], and the scale [N, G] of G groups of inputs.
 
-    A group is 64 inputs wide, where these can be cut so. Rounding is to nearest, and 0 stays 0.
+    A group is 64 inputs of an output, where these can be cut so. Rounding is to nearest, and 0 stays 0: no weight is
+    off by more than half a step, and there are 2^(bits - 1) - 1 of them from 0 to the largest of its group.
     """
-    groups = weight.view(len(weight), -1, GROUP if weight.shape[1] % GROUP == 0 else weight.shape[1])
-    scale = groups.abs().amax(2).clamp(min=1e-12) / 127
-    return (groups / scale[..., None]).round().to(torch.int8).view_as(weight), scale
+    groups = weight.double().view(len(weight), -1, GROUP if weight.shape[1] % GROUP == 0 else weight.shape[1])
+    largest = 2 ** (bits - 1) - 1
+    scale = groups.abs().amax(2).clamp(min=1e-12).float() / largest
+    return (groups / scale[..., None]).round().clamp(-largest, largest).to(torch.int32).view_as(weight), scale
 
 
 def rounded(weight: Tensor) -> Tensor:
-    """What `in_bytes` makes of weights [N, K], as float32, to the nearest half."""
-    whole, scale = in_bytes(weight)
+    """What bytes make of weights [N, K], as float32, to the nearest half."""
+    whole, scale = in_whole_numbers(weight, 8)
     return (whole.float().view(*scale.shape, -1) * scale[..., None]).half().float().view_as(weight)
 
 

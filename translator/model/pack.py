@@ -10,7 +10,7 @@ import torch
 
 from translator.config import ModelConfig
 from translator.model.layers import ACTIVATIONS, FeedForward
-from translator.model.linear import Linear, are_halves, in_bytes
+from translator.model.linear import GROUP, Linear, are_halves, in_whole_numbers
 
 if TYPE_CHECKING:
     from translator.model import kernel, product
@@ -25,8 +25,8 @@ def memory(model: Transformer) -> int:
     own = sum(each.numel() * each.element_size() for each in (*model.parameters(), *model.buffers()))
     laid_out = sum(layer.laid_out for layer in model.modules() if isinstance(layer, Linear))
     kinds = (*_of_encoder(model).values(), *_of_decoder(model).values()) if laid_out else ()
-    packed = ((_stored(kind), layer, last - first) for kind in kinds for layer, first, last in kind)
-    return own + laid_out + sum(stored.itemsize * layer.in_features * rows for stored, layer, rows in packed)
+    packed = ((_bytes(kind), layer, last - first) for kind in kinds for layer, first, last in kind)
+    return own + laid_out + sum(each * layer.in_features * rows for each, layer, rows in packed)
 
 
 def encoder(code: Any, model: Transformer) -> kernel.Encoder:
@@ -103,11 +103,17 @@ def _of_decoder(model: Transformer) -> dict[str, list[Rows]]:
     return {**of_step(model), "key_value": _rows((each.qkv for each in cross), first=cross[0].inner)}
 
 
-def _stored(kind: Sequence[Rows]) -> np.dtype:
-    """In what the kernel reads these weights: the smallest that holds them exactly, or bytes where that is wanted."""
+def _bytes(kind: Sequence[Rows]) -> int:
+    """How many the kernel reads of each of these weights.
+
+    One where bytes are wanted, two where halves hold them exactly, else three: whole numbers of 24 bits, a scale to 64
+    of them, are off by no more than float32's own rounding of the largest of these. Four where they cannot be cut so.
+    """
     if kind[0][0].precision == "int8":
-        return np.dtype(np.int8)
-    return np.dtype(np.uint16 if all(are_halves(layer.weight.detach()) for layer, _, _ in kind) else np.float32)
+        return 1
+    if all(are_halves(layer.weight.detach()) for layer, _, _ in kind):
+        return 2
+    return 3 if kind[0][0].in_features % GROUP == 0 else 4
 
 
 def _norms(code: Any, config: ModelConfig, norms: Sequence[Any]) -> kernel.Norm:
@@ -123,18 +129,23 @@ def _norms(code: Any, config: ModelConfig, norms: Sequence[Any]) -> kernel.Norm:
 
 
 def matrix(kind: Sequence[Rows]) -> product.Matrix:
-    """Linear layers of one kind, stored in the fewest bits that hold them (or in bytes, where that is wanted)."""
+    """Linear layers of one kind, each weight in as many bytes as `_bytes` says."""
     from translator.model import product  # brings Numba
 
     weights = [layer.weight[first:last].detach() for layer, first, last in kind]
     biases = [torch.zeros(layer.out_features) if layer.bias is None else layer.bias.detach() for layer, _, _ in kind]
     bias = torch.stack([each[first:last] for each, (_, first, last) in zip(biases, kind, strict=True)])
-    stored = _stored(kind)
-    if stored == np.int8:
-        pairs = [in_bytes(weight) for weight in weights]
+    bytes_ = _bytes(kind)
+    if bytes_ in (1, 3):
+        pairs = [in_whole_numbers(weight, 8 * bytes_) for weight in weights]
         whole, scale = (torch.stack(each) for each in zip(*pairs, strict=True))
     else:
         whole, scale = torch.stack(weights), torch.ones(*bias.shape, 1)
-        if stored == np.uint16 and product.has_halves():
-            whole = whole.half().view(torch.uint16)
-    return product.Matrix(whole.view(*scale.shape, -1).numpy(), scale.numpy(), bias.numpy())
+    stored = whole.view(*scale.shape, -1).numpy()
+    if bytes_ == 1:
+        stored = stored.astype(np.int8)
+    elif bytes_ == 2 and product.has_halves():
+        stored = stored.astype(np.float16).view(np.uint16)
+    elif bytes_ == 3:
+        stored = product.in_three_bytes(stored)
+    return product.Matrix(stored, scale.numpy(), bias.numpy())

@@ -1,6 +1,7 @@
 """Matrix products as fast as memory gives the weights, alone or shared with helpers.
 
-Weights come as halves, bytes or float32 and are widened in the processor; all sums are float32.
+Weights come as bytes, halves, whole numbers of 24 bits or float32 and are widened in the processor; all sums are
+float32.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ AHEAD, LINE = 8192, 64
 page of 4,096."""
 LANES = 16 if binding.get_host_cpu_features().get("avx512f") else 8
 """Weights that are multiplied at once, so that all sums of `_tile` stay in registers: of AVX-512, AVX2 or NEON."""
-_INTEGERS, _HALVES, _FLOATS = (ir.VectorType(kind, LANES) for kind in (ir.IntType(32), ir.HalfType(), ir.FloatType()))
+_INTEGERS, _FLOATS = (ir.VectorType(kind, LANES) for kind in (ir.IntType(32), ir.FloatType()))
 
 Array = np.ndarray
 
@@ -37,7 +38,8 @@ Array = np.ndarray
 class Matrix(NamedTuple):
     """Linear layers of one kind: `weight` [L, N, G, K / G] as float32, the bits of halves (uint16) or int8.
 
-    `scale` [L, N, G] is what bytes are multiplied with, by groups of inputs, and 1 for others; `bias` [L, N].
+    Or [L, N, G, 3 · K / G] as uint8: whole numbers of 24 bits as `in_three_bytes` lays them out. `scale` [L, N, G] is
+    what whole numbers are multiplied with, by groups of inputs, and 1 for others; `bias` [L, N].
     """
 
     weight: Array
@@ -70,13 +72,39 @@ def _number_of(typing: Any, stored: Any) -> Any:
 _number: Any = intrinsic(_number_of)
 
 
-def _widen(builder: Any, weights: Any) -> Any:
-    """A vector of weights as float32."""
-    if weights.type.element == ir.IntType(8):
-        return builder.sitofp(builder.sext(weights, _INTEGERS), _FLOATS)
-    if weights.type.element == ir.IntType(16):
-        return builder.fpext(builder.bitcast(weights, _HALVES), _FLOATS)
-    return weights
+def in_three_bytes(whole: Array) -> Array:
+    """Whole numbers [..., K] (int32) of 24 bits as uint8 [..., 3 · K]; K is a multiple of `LANES`.
+
+    Of each `LANES` numbers first the upper two bytes, then the lowest: what a processor widens in two steps.
+    """
+    vectors = whole.reshape(-1, LANES)
+    upper = (vectors >> 8).astype(np.int16).view(np.uint8)
+    return np.concatenate([upper, (vectors & 0xFF).astype(np.uint8)], 1).reshape(*whole.shape[:-1], -1)
+
+
+def _bytes_of(stored: Any) -> int:
+    """How many bytes a weight takes in an array of this type."""
+    return 3 if stored == types.uint8 else int(stored.bitwidth) // 8
+
+
+def _weights(builder: Any, start: Any, index: Any, stored: Any) -> Any:
+    """A vector of weights as float32, from an index on, from where (a pointer to bytes) the first of all lies."""
+    whole = ir.IntType(64)
+
+    def load(kind: Any, offset: int = 0) -> Any:
+        at = builder.add(builder.mul(index, whole(_bytes_of(stored))), whole(offset))
+        vector = ir.VectorType(kind, LANES)
+        return builder.load(builder.bitcast(builder.gep(start, [at]), vector.as_pointer()), align=1)
+
+    if stored == types.float32:
+        return load(ir.FloatType())
+    if stored == types.uint16:
+        return builder.fpext(load(ir.HalfType()), _FLOATS)
+    if stored == types.int8:
+        return builder.sitofp(builder.sext(load(ir.IntType(8)), _INTEGERS), _FLOATS)
+    upper = builder.shl(builder.sext(load(ir.IntType(16)), _INTEGERS), _INTEGERS([8] * LANES))
+    lowest = builder.zext(load(ir.IntType(8), 2 * LANES), _INTEGERS)
+    return builder.sitofp(builder.or_(upper, lowest), _FLOATS)
 
 
 def _call_for(builder: Any, address: Any) -> None:
@@ -84,13 +112,7 @@ def _call_for(builder: Any, address: Any) -> None:
     pointer, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [pointer, whole, whole, whole])
     function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
-    builder.call(function, [builder.bitcast(address, pointer), whole(0), whole(3), whole(1)])  # read, keep, data
-
-
-def _load(builder: Any, start: Any, index: Any, bits: int) -> Any:
-    """A vector of numbers from an index on."""
-    vector = ir.VectorType(start.type.pointee, LANES)
-    return builder.load(builder.bitcast(builder.gep(start, [index]), vector.as_pointer()), align=bits // 8)
+    builder.call(function, [address, whole(0), whole(3), whole(1)])  # read, keep, data
 
 
 def _spread(builder: Any, number: Any) -> Any:
@@ -119,7 +141,7 @@ def _tile(outputs: int, rows: int, chains: int) -> Any:
     """
 
     def fill(typing: Any, weight: Any, scale: Any, bias: Any, i: Any, x: Any, r: Any, out: Any) -> Any:
-        kinds, bits = (weight, scale, bias, x, out), weight.dtype.bitwidth
+        kinds, stored, size = (weight, scale, bias, x, out), weight.dtype, _bytes_of(weight.dtype)
         if any(kind.layout != "C" for kind in kinds):
             raise TypingError("products are of arrays without gaps")
 
@@ -132,20 +154,23 @@ def _tile(outputs: int, rows: int, chains: int) -> Any:
             weights, scales, biases, inputs, results = (array.data for array in arrays)
             whole = context.get_value_type(types.intp)
             count, groups, width = cgutils.unpack_tuple(builder, arrays[0].shape, 3)
+            width = builder.udiv(builder.mul(width, whole(stored.bitwidth // 8)), whole(size))
             length = builder.mul(groups, width)
             at_output = [builder.add(first_output, whole(n)) for n in range(outputs)]
             at_row = [builder.add(first_row, whole(n)) for n in range(rows)]
-            weights = [builder.gep(weights, [builder.mul(n, length)]) for n in at_output]
+            weights = builder.bitcast(weights, ir.IntType(8).as_pointer())
+            weights = [builder.gep(weights, [builder.mul(n, builder.mul(length, whole(size)))]) for n in at_output]
             scales = [builder.gep(scales, [builder.mul(n, groups)]) for n in at_output]
             inputs = [builder.gep(inputs, [builder.mul(n, length)]) for n in at_row]
+            inputs = [builder.bitcast(start, ir.IntType(8).as_pointer()) for start in inputs]
             pairs = list(itertools.product(range(outputs), range(rows)))
             sums = {p: [cgutils.alloca_once_value(builder, _FLOATS(None)) for _ in range(chains)] for p in pairs}
 
             def multiply(index: Any, chain: int, factors: Sequence[Any]) -> None:
-                read = [_load(builder, start, index, 32) for start in inputs]
+                read = [_weights(builder, start, index, types.float32) for start in inputs]
                 for output, start in enumerate(weights):
-                    numbers = _widen(builder, _load(builder, start, index, bits))
-                    if bits == 8:
+                    numbers = _weights(builder, start, index, stored)
+                    if stored in (types.int8, types.uint8):
                         numbers = builder.fmul(numbers, factors[output])
                     for row in range(rows):
                         place = sums[output, row][chain]
@@ -161,8 +186,9 @@ def _tile(outputs: int, rows: int, chains: int) -> Any:
                 factors = [_spread(builder, builder.load(builder.gep(start, [group.index]))) for start in scales]
                 with cgutils.for_range_slice(builder, whole(0), multiples(step), whole(step), whole) as (index, _):
                     index = builder.add(begin, index)
-                    for start, far in itertools.product(weights, range(0, step, LINE * 8 // bits)):
-                        _call_for(builder, builder.gep(start, [builder.add(index, whole(AHEAD * 8 // bits + far))]))
+                    here = builder.mul(index, whole(size))
+                    for start, far in itertools.product(weights, range(0, step * size, LINE)):
+                        _call_for(builder, builder.gep(start, [builder.add(here, whole(AHEAD + far))]))
                     for chain in range(chains):
                         multiply(builder.add(index, whole(LANES * chain)), chain, factors)
                 rest = multiples(step), multiples(LANES), whole(LANES)
@@ -233,7 +259,8 @@ def product(matrix: Matrix, index: int, x: Array, out: Array, board: Array) -> N
     job = board[share.JOB :]
     job[0], job[1], job[2], job[3] = weight.ctypes.data, scale.ctypes.data, bias.ctypes.data, x.ctypes.data
     job[4], job[5], job[6], job[7] = out.ctypes.data, outputs, groups, width
-    job[8], job[9], job[10], job[11] = len(x), chunk, chunks, weight.itemsize
+    job[8], job[9], job[10], job[11] = len(x), x.shape[1], chunk, chunks
+    job[12] = groups * width * weight.itemsize // x.shape[1]
     share.post(board, chunks - 1)
     part(weight, scale, bias, x, out, 0, chunk)
     own = 1
@@ -258,17 +285,19 @@ def serve(board: Array, patience: int) -> bool:
             looks += 1
             share.rest(looks)
             continue
-        outputs, groups, width, rows, chunk = job[5], job[6], job[7], job[8], job[9]
+        outputs, groups, width, rows, inputs, chunk = job[5], job[6], job[7], job[8], job[9], job[10]
         shape, address = (outputs, groups, width), share.pointer(job[0])
         scale = carray(share.pointer(job[1]), (outputs, groups), np.float32)
         bias = carray(share.pointer(job[2]), outputs, np.float32)
-        x = carray(share.pointer(job[3]), (rows, groups * width), np.float32)
+        x = carray(share.pointer(job[3]), (rows, inputs), np.float32)
         out = carray(share.pointer(job[4]), (rows, outputs), np.float32)
-        first = (job[10] - 1 - taken) * chunk
+        first = (job[11] - 1 - taken) * chunk
         last = min(first + chunk, outputs)
-        if job[11] == 4:
+        if job[12] == 4:
             part(carray(address, shape, np.float32), scale, bias, x, out, first, last)
-        elif job[11] == 2:
+        elif job[12] == 3:
+            part(carray(address, shape, np.uint8), scale, bias, x, out, first, last)
+        elif job[12] == 2:
             part(carray(address, shape, np.uint16), scale, bias, x, out, first, last)
         else:
             part(carray(address, shape, np.int8), scale, bias, x, out, first, last)
