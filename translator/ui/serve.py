@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import inspect
 import logging
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 QUEUE = 32
 PATIENCE = 1.0
 """Seconds that the port waits for the models; what takes longer loads behind the page, which says so."""
+HEAPS, _HEAPS_AT_MOST = 2, -8
+"""Heaps of the process; what glibc calls their number (`M_ARENA_MAX` of its malloc.h)."""
 LOOK = 0.1
 """Seconds after which it is looked whether an event has begun."""
 
@@ -92,6 +95,7 @@ def serve(models: Models, *, mcp: bool = False, **address: Any) -> None:
         mcp: as in `Server`.
         address: `server_name` and `server_port`, as `gr.Blocks.launch` takes them.
     """
+    keep_few_heaps()
     done = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: done.set())
@@ -105,6 +109,17 @@ def serve(models: Models, *, mcp: bool = False, **address: Any) -> None:
     server.close()
     sys.stdout.flush()
     os._exit(0)  # to take torch and gradio apart takes seconds, and nothing is left to be saved
+
+
+def keep_few_heaps(environ: Mapping[str, str] = os.environ) -> None:
+    """Let threads share two heaps: glibc gives them up to eight a core, and what is free in one serves no other.
+
+    Does nothing where the environment says how many, or where malloc is another's.
+    """
+    if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in environ:
+        library = ctypes.CDLL(None)
+        if hasattr(library, "mallopt"):
+            library.mallopt(_HEAPS_AT_MOST, HEAPS)
 
 
 def doors(page: gr.Blocks) -> Doors:
