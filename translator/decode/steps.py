@@ -94,8 +94,8 @@ def finish(steps: Generator[object, None, R]) -> R:
 
 
 def entropy(log_probs: Tensor) -> Tensor:
-    """Entropy in nats of log-probabilities [..., V]: [...]."""
-    return torch.special.entr(log_probs.exp()).sum(-1)
+    """Entropy in nats of log-probabilities [..., V]: [...]; what is impossible (-inf) adds nothing."""
+    return -(log_probs.exp() * log_probs.clamp(min=torch.finfo(log_probs.dtype).min)).sum(-1)
 
 
 def advance(
@@ -118,7 +118,9 @@ def banned_ids(config: ModelConfig) -> list[int]:
     return sorted({config.pad_id, config.start_id} - {config.eos_id})
 
 
-def ban_sequences(scores: Tensor, config: ModelConfig, decode: DecodeConfig, produced: Sequence[Sequence[int]]) -> None:
+def ban_sequences(
+    scores: Tensor | np.ndarray, config: ModelConfig, decode: DecodeConfig, produced: Sequence[Sequence[int]]
+) -> None:
     """Set the scores [B, V] of what would complete a banned or a repeated sequence to -inf, in place.
 
     Source: `transformers`' NoBadWordsLogitsProcessor and NoRepeatNGramLogitsProcessor, to which the start token is

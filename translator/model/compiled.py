@@ -186,10 +186,10 @@ class Compiled:
 
 def _ids(ids: Tensor, vocabulary: int) -> np.ndarray:
     """Ids [N] as NumPy, each of them in the vocabulary."""
-    found = ids.contiguous().numpy()
-    if found.min() < 0 or found.max() >= vocabulary:
-        raise IndexError(f"ids below {vocabulary} are wanted, not {found.tolist()}")
-    return found
+    found = ids.tolist()
+    if min(found) < 0 or max(found) >= vocabulary:
+        raise IndexError(f"ids below {vocabulary} are wanted, not {found}")
+    return np.array(found)
 
 
 def _hidden(hidden: Tensor | None) -> np.ndarray:
