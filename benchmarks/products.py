@@ -64,7 +64,7 @@ def main() -> None:
         columns = []
         for rows in ROWS:
             runs = dict(plain_products(model, rows))
-            runs["compiled, float32"] = compiled_products(model, rows, "fp32", halves=False)
+            runs["compiled, 24 bits"] = compiled_products(model, rows, "fp32", halves=False)
             runs["compiled, halves"] = compiled_products(model, rows, "fp32", halves=True)
             runs['compiled, what "int8" reads'] = compiled_products(model, rows, "int8", halves=True)
             columns.append({name: 1000 * t.median for name, t in alternate(runs, runs=41).items()})
