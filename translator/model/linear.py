@@ -151,10 +151,11 @@ def in_whole_numbers(weight: Tensor, bits: int) -> tuple[Tensor, Tensor]:
     A group is 64 inputs of an output, where these can be cut so. Rounding is to nearest, and 0 stays 0: no weight is
     off by more than half a step, and there are 2^(bits - 1) - 1 of them from 0 to the largest of its group.
     """
-    groups = weight.double().view(len(weight), -1, GROUP if weight.shape[1] % GROUP == 0 else weight.shape[1])
-    largest = 2 ** (bits - 1) - 1
-    scale = groups.abs().amax(2).clamp(min=1e-12).float() / largest
-    return (groups / scale[..., None]).round().clamp(-largest, largest).to(torch.int32).view_as(weight), scale
+    largest, width = 2 ** (bits - 1) - 1, GROUP if weight.shape[1] % GROUP == 0 else weight.shape[1]
+    groups = weight.view(len(weight), -1, width)
+    scale = groups.abs().amax(2).clamp(min=1e-12) / largest
+    steps = groups.to(torch.float64, copy=True).div_(scale[..., None])  # in place: an output layer may be large
+    return steps.round_().clamp_(-largest, largest).to(torch.int32).view_as(weight), scale
 
 
 def rounded(weight: Tensor) -> Tensor:
