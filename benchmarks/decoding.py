@@ -252,7 +252,7 @@ def _shipped(two: Contestants, threads: int, runs: int) -> list[Row]:
         flat,
         unit="× the time",
     )
-    return [*table.rows, *_batch(two, threads)]
+    return [*table.rows, *_batch(two, threads, runs)]
 
 
 def everyday(model: Transformer, count: int) -> tuple[list[list[int]], list[int]]:
@@ -283,7 +283,7 @@ def batches(two: Contestants, sources: Sequence[list[int]], lengths: Sequence[in
     return {"ours": ours, "transformers": transformers}
 
 
-def _batch(two: Contestants, threads: int, count: int = 2000) -> list[Row]:
+def _batch(two: Contestants, threads: int, runs: int, count: int = 2000) -> list[Row]:
     """Row 9: many sentences side by side.
 
     CTranslate2 has turns of its own with us: while a model of it lives, PyTorch's second thread sleeps after every
@@ -292,7 +292,7 @@ def _batch(two: Contestants, threads: int, count: int = 2000) -> list[Row]:
     sources, lengths = everyday(two.ours, count)
     run = batches(two, sources, lengths)
     with Watch() as watch:
-        times = alternate(run, runs=3)
+        times = alternate(run, runs=runs)
         model = two.ctranslate2("float32", threads)
         pieces = [["</s>" if i == two.ours.config.eos_id else f"▁w{i - 2}" for i in ids] for ids in sources]
         by_length = {n: [p for p, m in zip(pieces, lengths, strict=True) if m == n] for n in sorted(set(lengths))}
@@ -303,7 +303,7 @@ def _batch(two: Contestants, threads: int, count: int = 2000) -> list[Row]:
                     group, beam_size=1, max_batch_size=64, max_decoding_length=n, min_decoding_length=n
                 )
 
-        beside = alternate({"ours": run["ours"], "ct2": ct2_all}, runs=3)
+        beside = alternate({"ours": run["ours"], "ct2": ct2_all}, runs=runs)
     table = Table(threads, watch.others)
     detail = {key: round(value.median, 2) for key, value in (beside | times).items()}
     pair, what = (times["ours"], times["transformers"]), f"{count} sentences in batches"

@@ -11,13 +11,13 @@ from benchmarks.served import App, Visitor, sentences
 from benchmarks.timing import Watch
 from translator.ui.models import DIRECTIONS
 
-STARTS, EARLY, SETTLED, TRANSLATIONS = 3, 1000, 2500, 5000
+STARTS, EARLY, SETTLED, TRANSLATIONS = 7, 1000, 2500, 5000
 PORT, FIRST, MOST, GROWTH = 8.0, 1.0, 1200.0, 16.0
 """Seconds until the port answers, and to the first translation then; MiB at any time, and MiB added to what settled."""
 
 
 def rows() -> list[Row]:
-    """Three starts, and thousands of translations by the last of them; with the app's own threads.
+    """Several starts, and thousands of translations by the last of them; with the app's own threads.
 
     The store of recent traces is full before the thousandth. How much of the heap is in pieces then is chance, and
     settles before the two thousandth; after that nothing should grow any more.
