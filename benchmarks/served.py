@@ -70,6 +70,15 @@ class App:
         """Resident memory."""
         return int(Path(f"/proc/{self.process.pid}/statm").read_text(encoding="utf-8").split()[1]) * PAGE / 2**20
 
+    @property
+    def peak_megabytes(self) -> float:
+        """The most resident memory since it started, or since `forget_peak`."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        return int(status.partition("VmHWM:")[2].split()[0]) / 2**10
+
+    def forget_peak(self) -> None:
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5", encoding="utf-8")  # proc(5)
+
     def kill(self) -> None:
         """End it at once, as a crash would."""
         self.process.kill()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import gc
 import inspect
 import logging
@@ -25,6 +24,7 @@ from gradio import queueing, routes
 from gradio.utils import get_function_params
 
 from translator.errors import InputError
+from translator.ui.heaps import keep_few_heaps, wait_tidily
 from translator.ui.limits import Doors
 from translator.ui.middleware import Guard, Readers
 from translator.ui.models import Models
@@ -34,8 +34,6 @@ log = logging.getLogger(__name__)
 QUEUE = 32
 PATIENCE = 1.0
 """Seconds that the port waits for the models; what takes longer loads behind the page, which says so."""
-HEAPS, _HEAPS_AT_MOST = 2, -8
-"""Heaps of the process; what glibc calls their number (`M_ARENA_MAX` of its malloc.h)."""
 LOOK = 0.1
 """Seconds after which it is looked whether an event has begun."""
 
@@ -105,21 +103,10 @@ def serve(models: Models, *, mcp: bool = False, **address: Any) -> None:
     gc.freeze()
     gc.enable()
     print(f"The page is at {server.url}", flush=True)
-    done.wait()
+    wait_tidily(done)
     server.close()
     sys.stdout.flush()
     os._exit(0)  # to take torch and gradio apart takes seconds, and nothing is left to be saved
-
-
-def keep_few_heaps(environ: Mapping[str, str] = os.environ) -> None:
-    """Let threads share two heaps: glibc gives them up to eight a core, and what is free in one serves no other.
-
-    Does nothing where the environment says how many, or where malloc is another's.
-    """
-    if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in environ:
-        library = ctypes.CDLL(None)
-        if hasattr(library, "mallopt"):
-            library.mallopt(_HEAPS_AT_MOST, HEAPS)
 
 
 def doors(page: gr.Blocks) -> Doors:
