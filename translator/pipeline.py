@@ -158,6 +158,11 @@ class Translator:
             out[index] = self.bundle.tgt.decode(ids)
         return out
 
+    @property
+    def source_limit(self) -> int:
+        """Tokens that a text may have, EOS included."""
+        return self._intake.source_limit
+
     def source_ids(self, text: str) -> tuple[int, ...]:
         """What the encoder reads of `text`, EOS included.
 

@@ -123,6 +123,12 @@ class Intake:
         return min(2 * len(src_ids) + 16, self._target_limit)
 
     @property
+    def source_limit(self) -> int:
+        """Tokens that a text may have, EOS included."""
+        config = self.bundle.model.config
+        return min(self.limits.source_tokens, config.padded_length or config.max_positions)
+
+    @property
     def _target_limit(self) -> int:
         return min(self.limits.target_tokens, self.bundle.model.config.max_positions)
 
@@ -144,10 +150,9 @@ class Intake:
         """Source ids with their EOS, if they are not too many."""
         if not ids:
             raise InputError("nothing to translate: the text has no token that this checkpoint knows")
-        config = self.bundle.model.config
-        limit = min(self.limits.source_tokens, config.padded_length or config.max_positions)
-        if len(ids) + 1 > limit:
-            raise InputError(f"the text has {len(ids) + 1} tokens; at most {limit} are allowed, and nothing is cut")
+        count, limit = len(ids) + 1, self.source_limit
+        if count > limit:
+            raise InputError(f"the text has {count} tokens; at most {limit} are allowed, and nothing is cut")
         return (*ids, self.bundle.src.eos_id)
 
     def _forced(self, tokens: str | Sequence[int]) -> tuple[int, ...]:

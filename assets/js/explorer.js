@@ -185,7 +185,17 @@ class Explorer {
     if (node.hidden !== !text) this.set({ size: {} });  // the maps give way, so that the chain still fits one screen
     node.hidden = !text;
     node.classList.toggle("error", isError);
+    node.classList.remove("vh");
     node.textContent = text || "";
+    this.sayOnce();
+    if (node.classList.contains("vh")) this.find("#input-health").animate([{ opacity: .2 }, { opacity: 1 }], 400);
+  }
+  /** What the strip says too is left to it on the screen, while screen readers hear the notice; both go together. */
+  sayOnce() {
+    const node = this.find(".notice"), was = node.classList.contains("vh"), is = this.health.says(node.textContent);
+    if (was !== is) this.set({ size: {} });
+    node.classList.toggle("vh", is);
+    if (was && !is) this.notice("");
   }
   empty(text) {
     this.find(".work").hidden = this.find(".chain").hidden = this.find(".export").hidden = true;

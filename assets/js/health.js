@@ -60,12 +60,14 @@ const makeHealth = x => {
     facts = next;
     of = language;
     box.replaceChildren(...strip());
+    x.sayOnce();
     if (facts.error) sheet.hidden = true;
     else if (!sheet.hidden) unfold();
   };
   addEventListener("explorer-language", () => facts && show(facts));
   return {
     facts: show,
+    says: text => !!text && !!facts && [facts.error, facts.problem].some(problem => problem && tMessage(problem) === text),
     show: trace => show({ ...trace.health, split: piecesOf(trace), shares: specialShares(trace), truncated: trace.truncated, produced: trace.tgt.length }, LANGUAGES[trace.checkpoint.src] || trace.checkpoint.src),
   };
 };

@@ -40,7 +40,23 @@ def test_a_text_near_and_over_the_limit_is_said(open_page: Callable[..., Page]) 
     page.fill("#source-text textarea", "go " * 122)
     page.wait_for_function(f"{STRIP}.includes('near the limit')")
     page.fill("#source-text textarea", "go " * 200)
-    page.wait_for_function(f"{STRIP}.includes('shorten it')")
+    page.wait_for_function(f"{STRIP}.includes('at most 128 are allowed')")
+
+
+@pytest.mark.parametrize("text", ["go " * 200, "go " * 400])  # over the limit of tokens, and of characters
+def test_a_text_that_is_too_long_is_said_once(open_page: Callable[..., Page], text: str) -> None:
+    page = open_page(width=390, height=844)
+    page.fill("#source-text textarea", text)
+    page.click("#translate")
+    page.wait_for_function("document.querySelector('#input-health .bad')")
+    page.wait_for_function("document.querySelector('.notice.error').textContent")
+    said = page.inner_text("#input-health .bad b:not(.alarm)")
+    page.wait_for_function("document.querySelector('.notice').classList.contains('vh')")
+    assert page.get_by_role("status").filter(has_text=said).count() == 1  # a screen reader hears it
+    box = page.locator("#input-health .bad b:not(.alarm)").bounding_box()
+    assert box is not None and box["x"] + box["width"] <= 390
+    page.fill("#source-text textarea", "go")
+    page.wait_for_function("document.querySelector('.notice').hidden")
 
 
 def test_the_address_decides_what_is_painted_first(open_page: Callable[..., Page], example: Callable) -> None:

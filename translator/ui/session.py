@@ -144,27 +144,31 @@ def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 def health(model: Translator, text: str) -> dict[str, Any]:
     """What the model makes of a text: words, tokens and their limit, what was normalised, unknown words.
 
-    The length is judged before anything else looks at the text. `problem` says in one sentence why the
-    text will be refused, if it will.
+    The length is judged before anything else looks at the text. `problem` is the sentence with which the text will be
+    refused, if it will.
     """
-    limits, limit = model.limits, min(model.limits.source_tokens, model.bundle.model.config.max_positions)
-    empty = {"words": 0, "tokens": 0, "limit": limit, "unknown": 0, "changed": 0, "normalised": ""}
-    if len(text) > limits.characters:
-        problem = f"{len(text):,} characters, at most {limits.characters:,}: shorten it"
-        return {**empty, "problem": problem}
+    facts = {"words": 0, "tokens": 0, "limit": model.source_limit, "unknown": 0, "changed": 0, "normalised": ""}
+    facts["problem"] = _refusal(model, text) if text.strip() else ""
+    if len(text) > model.limits.characters:
+        return facts
     tokens = model.bundle.src.encode(text)
-    count = len(tokens.tokens) + 1
-    problem = f"{count} tokens, at most {limit}: shorten it" if count > limit else ""
     words = {token.word for token in tokens.tokens if token.word >= 0}
     return {
-        **empty,
+        **facts,
         "words": len(words),
-        "tokens": count,
+        "tokens": len(tokens.tokens) + 1,
         "unknown": sum(token.unknown for token in tokens.tokens),
         "changed": _changed(text, tokens.normalised),
         "normalised": plain(tokens.normalised, 400) if text != tokens.normalised else "",
-        "problem": problem,
     }
+
+
+def _refusal(model: Translator, text: str) -> str:
+    try:
+        model.source_ids(text)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def trace_health(model: Translator, trace: Trace) -> dict[str, Any]:
