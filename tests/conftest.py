@@ -53,6 +53,13 @@ def tiny(tiny_checkpoint: Path) -> Translator:
     return translator.load(tiny_checkpoint, device="cpu")
 
 
+@pytest.fixture(scope="session")
+def second() -> str:
+    """The name of a device that is not the CPU and refuses what CUDA refuses: `tests/second_device.py`."""
+    pytest.importorskip("torch", minversion="2.10", reason="PyTorch has devices written in Python since 2.10")
+    return str(_beside("second_device").second_device())
+
+
 @pytest.fixture
 def tiny_by_name(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands find that checkpoint by its name."""
