@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from benchmarks.served import free_port
 from translator.ui import frontend
 from translator.ui.models import DIRECTIONS, Models
+from translator.ui.payload import unpack
 from translator.ui.serve import Server
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
@@ -65,11 +67,20 @@ def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
 
 @pytest.fixture(scope="session")
 def example() -> Callable[[str], dict[str, Any]]:
-    """`example(id)`: a stored translation as the page reads it."""
+    """`example(id)`: a stored translation as the page reads it; its "maps" by kind, [L, H, rows, columns]."""
 
     def read(id_: str) -> dict[str, Any]:
         stored = frontend.stored_example(id_)
         assert stored is not None, f"{id_} has not been stored; run `make assets`"
-        return stored
+        return {**stored, "maps": {kind: _map(stored, kind) for kind in stored["weights"]}}
 
     return read
+
+
+def _map(payload: dict[str, Any], kind: str) -> np.ndarray:
+    sent, shape = unpack(payload["weights"][kind], "u16"), payload["shapes"][kind]
+    if kind != "decoder":
+        return sent.reshape(shape)
+    found, (rows, columns) = np.zeros(shape, np.float32), np.tril_indices(shape[2])  # the future is not sent
+    found[:, :, rows, columns] = sent.reshape(*shape[:2], -1)
+    return found

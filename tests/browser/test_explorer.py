@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import json
-import time
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from translator.decode.search import advance
 from translator.ui.payload import unpack
 
 pytestmark = pytest.mark.browser
 FIRST = "en-zh-talk"
-
-
-def maps(payload: dict[str, Any], kind: str) -> np.ndarray:
-    """The weights of one kind of attention of a stored translation, [L, H, rows, columns]."""
-    sent, shape = unpack(payload["weights"][kind], "u16"), payload["shapes"][kind]
-    if kind != "decoder":
-        return sent.reshape(shape)
-    found, (rows, columns) = np.zeros(shape, np.float32), np.tril_indices(shape[2])  # the future is not sent
-    found[:, :, rows, columns] = sent.reshape(*shape[:2], -1)
-    return found
-
-
-def cross(payload: dict[str, Any]) -> np.ndarray:
-    """The cross weights of a stored translation, [L, H, T, S]."""
-    return maps(payload, "cross")
 
 
 def texts(page: Page, selector: str) -> list[str]:
@@ -91,7 +71,7 @@ def test_hovering_a_cell_reads_out_its_weight(open_page: Callable[..., Page], ex
         [row, column],
     )
     page.mouse.move(*spot)
-    weight = cross(stored)[layer, head, row, column]
+    weight = stored["maps"]["cross"][layer, head, row, column]
     page.wait_for_function(f"document.querySelector('.readout').textContent.includes('{weight:.4f}')")
     said = page.inner_text(".readout")
     assert stored["src"][column]["s"] in said and stored["tgt"][row]["s"] in said
@@ -108,7 +88,7 @@ def test_another_head_is_picked_without_a_request(open_page: Callable[..., Page]
     layer, head = chosen(page)
     page.wait_for_timeout(200)
     drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
-    np.testing.assert_allclose(drawn, cross(stored)[layer, head], atol=1e-6)
+    np.testing.assert_allclose(drawn, stored["maps"]["cross"][layer, head], atol=1e-6)
     assert asked == []
 
 
@@ -158,7 +138,7 @@ def test_words_sum_over_keys_and_average_over_queries(open_page: Callable[..., P
     )
     drawn = np.array(page.evaluate("document.querySelector('#attention-detail .plot').data[0].z"))
     src, tgt = (np.eye(len(words[side]["s"]))[words[side]["g"]] for side in ("src", "tgt"))
-    expected = (tgt / tgt.sum(axis=0)).T @ cross(stored)[layer, head] @ src
+    expected = (tgt / tgt.sum(axis=0)).T @ stored["maps"]["cross"][layer, head] @ src
     np.testing.assert_allclose(drawn, expected, atol=1e-6)
     np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-3)
 
@@ -190,7 +170,7 @@ def test_the_mean_of_a_layer_is_the_mean_of_its_heads(open_page: Callable[..., P
     page.wait_for_selector("#aggregate:visible")
     page.wait_for_timeout(200)
     drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
-    np.testing.assert_allclose(drawn, cross(stored)[layer].mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(drawn, stored["maps"]["cross"][layer].mean(axis=0), atol=1e-6)
     page.select_option("#aggregate", "rollout")
     page.wait_for_function(
         "document.querySelector('#attention-kind [data-kind=encoder]').getAttribute('aria-pressed') === 'true'"
@@ -205,28 +185,15 @@ def test_an_aggregate_is_that_of_its_heads(open_page: Callable[..., Page], examp
     page, stored = open_page(), example(FIRST)
     layer, _ = chosen(page)
     page.click("[data-view=aggregate]")
-    heads = {"layer": cross(stored)[layer], "all": cross(stored).reshape(-1, *cross(stored).shape[2:])}
+    heads = {
+        "layer": stored["maps"]["cross"][layer],
+        "all": stored["maps"]["cross"].reshape(-1, *stored["maps"]["cross"].shape[2:]),
+    }
     for which, how in itertools.product(heads, ("mean", "max")):
         page.select_option("#aggregate", f"{which}-{how}")
         page.wait_for_function(f"window.__explorer.state.aggregate === '{which}-{how}' && !window.__explorer.frame")
         drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
         np.testing.assert_allclose(drawn, getattr(heads[which], how)(axis=0), atol=1e-6)
-
-
-def test_a_part_drawn_with_the_mouse_is_enlarged_and_given_back(open_page: Callable[..., Page]) -> None:
-    page = open_page()
-    ticks = "document.querySelectorAll('#attention-detail .xtick').length"
-    whole = page.evaluate(ticks)
-    box = page.locator("#attention-detail .nsewdrag").first.bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 0.1 * box["height"])
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"], steps=5)
-    page.mouse.up()
-    page.wait_for_function(f"{ticks} < {whole}")
-    assert page.evaluate(ticks) >= 2
-    page.click("#attention-detail .reset-zoom")
-    page.wait_for_function(f"{ticks} === {whole}")
 
 
 def test_pointing_at_a_token_shows_only_its_arcs(open_page: Callable[..., Page]) -> None:
@@ -267,7 +234,7 @@ def test_the_papers_other_figures_too(open_page: Callable[..., Page], name: str,
 def test_pins_scales_and_names_of_rows(open_page: Callable[..., Page], example: Callable) -> None:
     page, stored = open_page(), example(FIRST)
     layer, head = chosen(page)
-    weights = cross(stored)[layer, head]
+    weights = stored["maps"]["cross"][layer, head]
     page.focus("#attention-detail")
     page.keyboard.press("p")
     page.wait_for_function("document.querySelectorAll('.pin-frame').length === 2")
@@ -288,7 +255,7 @@ def test_pins_scales_and_names_of_rows(open_page: Callable[..., Page], example: 
 def test_the_strongest_links_stand_in_a_table(open_page: Callable[..., Page], example: Callable) -> None:
     page, stored = open_page(), example(FIRST)
     layer, head = chosen(page)
-    row = cross(stored)[layer, head, int(page.input_value("#step-slider")) - 1]
+    row = stored["maps"]["cross"][layer, head, int(page.input_value("#step-slider")) - 1]
     best = stored["src"][int(row.argmax())]["s"]
     assert texts(page, ".links tr th")[0].startswith(best)
     assert texts(page, ".links tr td:last-child")[0] == f"{row.max():.2f}"
@@ -314,77 +281,6 @@ def test_roles_filter_the_mosaic_and_sorting_keeps_every_head(
     )
 
 
-def test_a_sentence_is_translated_token_by_token(
-    open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unhurried(*arguments: Any) -> Any:
-        time.sleep(0.1)  # several frames a token, however busy the machine
-        return advance(*arguments)
-
-    monkeypatch.setattr(import_module("translator.decode.search"), "advance", unhurried)
-    page = open_page()
-    page.evaluate("""window.seen = [];
-        new MutationObserver(() => window.seen.push(document.querySelectorAll('.chips.tgt .chip').length))
-        .observe(document.querySelector('.chips.tgt'), {childList: true})""")
-    page.fill("#source-text textarea", "Good morning. We are here.")
-    page.click("#translate")
-    page.wait_for_function("document.body.classList.contains('busy')")
-    page.wait_for_function("!document.body.classList.contains('busy')")
-    page.wait_for_function("window.__explorer.trace && window.__explorer.trace.source === 'Good morning. We are here.'")
-    assert page.locator(".notice:visible").count() == 0
-    seen = page.evaluate("window.seen")
-    assert len(set(seen)) > 1, "the tokens came all at once"
-    assert page.evaluate("window.__explorer.trace.tgt.length") == seen[-1]
-
-
-def test_an_answer_that_cannot_be_read_ends_the_wait(open_page: Callable[..., Page]) -> None:
-    page = open_page(init="window.DecompressionStream = class { constructor() { throw new Error('not here'); } }")
-    page.fill("#source-text textarea", "Good morning. We are here, and we would like to know what the weather is.")
-    page.click("#translate")
-    page.wait_for_selector(".notice.error:visible", timeout=20_000)  # the page itself gives up after 45 s
-    assert "could not be read" in page.inner_text(".notice")
-    assert not page.evaluate("document.body.classList.contains('busy')")
-
-
-@pytest.mark.parametrize(("text", "said"), [("   ", "blank"), ("x" * 1200, "1,000")])
-def test_refusals_stand_under_the_field_and_the_last_trace_stays(
-    open_page: Callable[..., Page], text: str, said: str
-) -> None:
-    page = open_page()
-    chips = page.locator(".chips.src .chip").count()
-    page.fill("#source-text textarea", text)
-    page.click("#translate")
-    page.wait_for_selector(".notice.error:visible")
-    assert said in page.inner_text(".notice")
-    assert page.locator(".chips.src .chip").count() == chips
-    assert not page.evaluate("document.body.classList.contains('busy')")
-
-
-def test_the_health_strip_counts_while_one_types(open_page: Callable[..., Page]) -> None:
-    page = open_page()
-    page.locator("#source-text textarea").fill("")
-    page.locator("#source-text textarea").press_sequentially("One two three.")
-    page.wait_for_function("/^4\\s*words/.test(document.querySelector('#input-health').innerText)")
-
-
-def test_a_beam_search_shows_its_hypotheses_at_every_step(open_page: Callable[..., Page]) -> None:
-    page = open_page()
-    page.click(".settings-toggle")
-    page.locator("#method label", has_text="beam").click()
-    page.fill("#source-text textarea", "We are here.")
-    page.click("#translate")
-    page.wait_for_function("(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)")
-    page.wait_for_function("document.querySelectorAll('.beam-list li').length > 1")
-    steps = page.evaluate("window.__explorer.trace.steps.map(step => step.b)")
-    for step in (0, len(steps) - 1):
-        page.locator("#step-slider").fill(str(step + 1))
-        page.wait_for_function(f"window.__explorer.state.step === {step} && !window.__explorer.frame")
-        assert texts(page, ".beam-list .t") == [beam["s"] or "∅" for beam in steps[step]]
-        said = [score.removeprefix("■ ").replace("−", "-") for score in texts(page, ".beam-list .p")]
-        assert [float(score) for score in said] == pytest.approx([beam["n"] for beam in steps[step]], abs=0.006)
-        assert page.locator(".beam-list .pickd").count() == 1, "the winner's own beginning is marked"
-
-
 def test_a_head_says_what_it_does_over_a_corpus(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.evaluate("""() => { const x = window.__explorer, { layers, heads } = x.trace.maps.cross, all = layers * heads;
@@ -396,127 +292,3 @@ def test_a_head_says_what_it_does_over_a_corpus(open_page: Callable[..., Page]) 
     assert "300" in title and "corpus.tsv" in title and "0.25" in title
     page.hover("#attention-mosaic canvas", position={"x": 8, "y": 8})
     page.wait_for_function("document.querySelector('.readout').textContent.includes('usually: sink')")
-
-
-def drawn_maps(page: Page) -> dict[str, int]:
-    """How often Plotly drew a whole figure anew since the last look."""
-    return page.evaluate("() => { const n = window.drawn || 0; window.drawn = 0; return n; }")
-
-
-COUNT = """() => {
-    const react = Plotly.react;
-    Plotly.react = (...given) => { window.drawn = (window.drawn || 0) + 1; return react(...given); };
-}"""
-
-
-def switch(page: Page, kind: str) -> Any:
-    """The rows that the large map shows once another kind of attention is chosen."""
-    page.click(f"[data-kind={kind}]")
-    page.wait_for_function(f"document.querySelector('[data-kind={kind}]').getAttribute('aria-pressed') === 'true'")
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
-
-
-def test_the_other_kinds_are_drawn_ahead_and_drawn_anew_when_they_would_differ(
-    open_page: Callable[..., Page], example: Callable
-) -> None:
-    page, stored = open_page(), example(FIRST)
-    page.evaluate(COUNT)
-    page.evaluate("window.__explorer.set({ palette: 'viridis' })")
-    page.wait_for_function("window.drawn === 3", timeout=10_000)  # the one in sight and, when all is quiet, both others
-    drawn_maps(page)
-    layer, head = chosen(page)
-    for kind in ("encoder", "decoder", "cross"):
-        z = np.array([[value or 0 for value in row] for row in switch(page, kind)])
-        np.testing.assert_allclose(z, maps(stored, kind)[layer, head], atol=1e-6)
-        assert page.locator("#attention-detail .plot").count() == 1
-    assert drawn_maps(page) == 0
-    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
-    z = np.array([[value or 0 for value in row] for row in switch(page, "encoder")])
-    np.testing.assert_allclose(z, maps(stored, "encoder")[layer, (head + 1) % 8], atol=1e-6)
-    page.wait_for_function("window.drawn >= 2", timeout=10_000)
-    page.evaluate("window.__explorer.set({ palette: 'cividis' })")
-    for kind in ("cross", "decoder"):  # at once, before anything could be drawn ahead
-        switch(page, kind)
-        scale = page.evaluate("document.querySelector('#attention-detail .plot').data[0].colorscale")
-        assert scale[0][1] == "rgb(0,34,78)"
-
-
-def test_lines_stand_between_the_cells_of_a_zoomed_map_too(open_page: Callable[..., Page]) -> None:
-    page = open_page()
-    said = """() => {
-        const box = document.querySelector('#attention-detail'), { style } = box.querySelector('.between');
-        const { xaxis: x, yaxis: y } = box.querySelector('.plot')._fullLayout;
-        const of = name => style[name].split(' ').map(parseFloat);
-        return {
-            size: of('backgroundSize'), cell: [x.l2p(1) - x.l2p(0), y.l2p(1) - y.l2p(0)],
-            at: of('backgroundPosition'), first: [x.l2p(-.5), y.l2p(-.5)],
-            gap: parseFloat(style.getPropertyValue('--gap')),
-            box: [parseFloat(style.left) - x._offset, parseFloat(style.top) - y._offset],
-        };
-    }"""
-    for zoomed in (False, True):
-        if zoomed:
-            page.focus("#attention-detail")
-            page.keyboard.press("+")
-            page.wait_for_selector(".reset-zoom:not([hidden])")
-        found = page.evaluate(said)
-        np.testing.assert_allclose(found["size"], found["cell"], atol=0.01)
-        np.testing.assert_allclose(np.array(found["at"]) + found["gap"] / 2, found["first"], atol=0.01)
-        np.testing.assert_allclose(found["box"], 0, atol=1)
-
-
-PIXELS = """async () => {
-    const image = new Image();
-    image.src = document.querySelector('#attention-detail .heatmaplayer image').href.baseVal;
-    await image.decode();
-    const canvas = document.createElement('canvas'), pen = canvas.getContext('2d');
-    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
-    pen.drawImage(image, 0, 0);
-    return [canvas.height, canvas.width, [...pen.getImageData(0, 0, canvas.width, canvas.height).data]];
-}"""
-
-
-@pytest.mark.parametrize("kind", ["cross", "decoder"])
-def test_the_picture_of_another_head_is_what_plotly_draws_of_it(open_page: Callable[..., Page], kind: str) -> None:
-    page = open_page()
-    switch(page, kind)
-    told = "window.told = 0; const r = Plotly.restyle; Plotly.restyle = (...g) => { window.told++; return r(...g); };"
-    page.evaluate(f"() => {{ {told} }}")
-    for zoomed in (False, True):
-        if zoomed:
-            page.focus("#attention-detail")
-            page.keyboard.press("+")
-            page.wait_for_selector(".reset-zoom:not([hidden])")
-        page.evaluate("window.told = 0")
-        page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
-        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        *size, ours = page.evaluate(PIXELS)
-        page.wait_for_function("window.told === 1", timeout=10_000)
-        *same, plotlys = page.evaluate(PIXELS)
-        assert size == same and len(set(ours)) > 20
-        np.testing.assert_allclose(ours, plotlys, atol=4)
-        assert page.locator("#attention-detail .ytick text.now").count() == 1
-
-
-def test_a_zoom_right_after_another_head_shows_that_head(open_page: Callable[..., Page], example: Callable) -> None:
-    page, stored = open_page(), example(FIRST)
-    layer, head = chosen(page)
-    box = page.locator("#attention-detail .plot").bounding_box()
-    assert box is not None
-    x, y = box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.5
-    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 120, y + 90, steps=4)
-    page.mouse.up()
-    page.wait_for_selector(".reset-zoom:not([hidden])")
-    drawn = page.evaluate("document.querySelector('#attention-detail .plot').calcdata[0][0].z")
-    np.testing.assert_allclose(drawn, cross(stored)[layer, (head + 1) % 8], atol=1e-6)
-    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
-    page.wait_for_timeout(1000)  # Plotly is told of this head while the map is zoomed
-    page.click(".reset-zoom")
-    whole = [-0.5, len(stored["src"]) - 0.5]
-    range_ = "document.querySelector('#attention-detail .plot')._fullLayout.xaxis.range"
-    page.wait_for_function(f"JSON.stringify({range_}) === '{json.dumps(whole, separators=(',', ':'))}'", timeout=10_000)

@@ -96,3 +96,10 @@ def test_a_model_that_will_not_come_is_said(open_page: Callable[..., Page]) -> N
     page = open_page(routes={"**/component_server/*": answer})
     page.wait_for_selector(".notice.error:visible")
     assert "not available" in page.inner_text(".notice")
+
+
+def test_the_health_strip_counts_while_one_types(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.locator("#source-text textarea").fill("")
+    page.locator("#source-text textarea").press_sequentially("One two three.")
+    page.wait_for_function("/^4\\s*words/.test(document.querySelector('#input-health').innerText)")

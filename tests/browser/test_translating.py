@@ -1,0 +1,80 @@
+"""What a sentence's translation looks like while it comes, and what is said where none can."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from translator.decode.search import advance
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_sentence_is_translated_token_by_token(
+    open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unhurried(*arguments: Any) -> Any:
+        time.sleep(0.1)  # several frames a token, however busy the machine
+        return advance(*arguments)
+
+    monkeypatch.setattr(import_module("translator.decode.search"), "advance", unhurried)
+    page = open_page()
+    page.evaluate("""window.seen = [];
+        new MutationObserver(() => window.seen.push(document.querySelectorAll('.chips.tgt .chip').length))
+        .observe(document.querySelector('.chips.tgt'), {childList: true})""")
+    page.fill("#source-text textarea", "Good morning. We are here.")
+    page.click("#translate")
+    page.wait_for_function("document.body.classList.contains('busy')")
+    page.wait_for_function("!document.body.classList.contains('busy')")
+    page.wait_for_function("window.__explorer.trace && window.__explorer.trace.source === 'Good morning. We are here.'")
+    assert page.locator(".notice:visible").count() == 0
+    seen = page.evaluate("window.seen")
+    assert len(set(seen)) > 1, "the tokens came all at once"
+    assert page.evaluate("window.__explorer.trace.tgt.length") == seen[-1]
+
+
+def test_an_answer_that_cannot_be_read_ends_the_wait(open_page: Callable[..., Page]) -> None:
+    page = open_page(init="window.DecompressionStream = class { constructor() { throw new Error('not here'); } }")
+    page.fill("#source-text textarea", "Good morning. We are here, and we would like to know what the weather is.")
+    page.click("#translate")
+    page.wait_for_selector(".notice.error:visible", timeout=20_000)  # the page itself gives up after 45 s
+    assert "could not be read" in page.inner_text(".notice")
+    assert not page.evaluate("document.body.classList.contains('busy')")
+
+
+@pytest.mark.parametrize(("text", "said"), [("   ", "blank"), ("x" * 1200, "1,000")])
+def test_refusals_stand_under_the_field_and_the_last_trace_stays(
+    open_page: Callable[..., Page], text: str, said: str
+) -> None:
+    page = open_page()
+    chips = page.locator(".chips.src .chip").count()
+    page.fill("#source-text textarea", text)
+    page.click("#translate")
+    page.wait_for_selector(".notice.error:visible")
+    assert said in page.inner_text(".notice")
+    assert page.locator(".chips.src .chip").count() == chips
+    assert not page.evaluate("document.body.classList.contains('busy')")
+
+
+def test_a_beam_search_shows_its_hypotheses_at_every_step(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click(".settings-toggle")
+    page.locator("#method label", has_text="beam").click()
+    page.fill("#source-text textarea", "We are here.")
+    page.click("#translate")
+    page.wait_for_function("(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)")
+    page.wait_for_function("document.querySelectorAll('.beam-list li').length > 1")
+    steps = page.evaluate("window.__explorer.trace.steps.map(step => step.b)")
+    for step in (0, len(steps) - 1):
+        page.locator("#step-slider").fill(str(step + 1))
+        page.wait_for_function(f"window.__explorer.state.step === {step} && !window.__explorer.frame")
+        texts, scores = (page.locator(f".beam-list .{part}").all_text_contents() for part in "tp")
+        assert [text.strip() for text in texts] == [beam["s"] or "∅" for beam in steps[step]]
+        said = [score.strip().removeprefix("■ ").replace("−", "-") for score in scores]
+        assert [float(score) for score in said] == pytest.approx([beam["n"] for beam in steps[step]], abs=0.006)
+        assert page.locator(".beam-list .pickd").count() == 1, "the winner's own beginning is marked"
