@@ -6,6 +6,7 @@ it is tried.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,13 +36,16 @@ def rows(threads: int, runs: int, device: torch.device | str = "cuda") -> list[R
 
 def _made(size: Size, folder: Path, device: torch.device | str) -> Contestants:
     two = make(size, folder)
-    return replace(two, ours=two.ours.to(device), theirs=two.theirs.to(device))
+    ours = two.ours.to(device)
+    ours.graphs.start(ours)
+    return replace(two, ours=ours, theirs=two.theirs.to(device))
 
 
 def _one_sentence(two: Contestants, threads: int, runs: int, device: torch.device | str, *, greedy: float) -> list[Row]:
     ids, name = source(two.ours), two.size.name
     contestants = {
         "ours": trace(two.ours, ids),
+        "ours, kernel by kernel": trace(copy.deepcopy(two.ours), ids),  # a copy has no graphs
         "transformers": generate(two, ids),
         "beam": trace(two.ours, ids, method="beam", beam=4),
         "transformers beam": generate(two, ids, beams=4),

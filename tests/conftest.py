@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -53,11 +54,29 @@ def tiny(tiny_checkpoint: Path) -> Translator:
     return translator.load(tiny_checkpoint, device="cpu")
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Make the second device known before any test: PyTorch counts devices once, when it first differentiates."""
+    wanted = any("second" in getattr(item, "fixturenames", ()) for item in session.items)
+    if wanted and (module := _second_device()) is not None:
+        module.second_device()
+
+
+@cache
+def _second_device() -> ModuleType | None:
+    """`tests/second_device.py`; None where PyTorch has no devices that are written in Python (before 2.10)."""
+    from torch.utils import backend_registration
+
+    ready = hasattr(backend_registration, "_setup_privateuseone_for_python_backend")
+    return _beside("second_device") if ready else None
+
+
 @pytest.fixture(scope="session")
 def second() -> str:
-    """The name of a device that is not the CPU and refuses what CUDA refuses: `tests/second_device.py`."""
-    pytest.importorskip("torch", minversion="2.10", reason="PyTorch has devices written in Python since 2.10")
-    return str(_beside("second_device").second_device())
+    """The name of a device that is not the CPU and refuses what CUDA refuses."""
+    module = _second_device()
+    if module is None:
+        pytest.skip("this PyTorch has no devices that are written in Python")
+    return str(module.second_device())
 
 
 @pytest.fixture

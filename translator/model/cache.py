@@ -16,7 +16,8 @@ class Cache:
     `cross_keys`, `cross_values`: [L, N, H, S, d_head].
     Sources are read once for all their hypotheses: in cross-attention these stand where time stands
     in training. `hidden` [N, 1, 1, S] is True where a source is not to be read, or None. The compiled
-    step keeps here the `decoder` that it reads, and in `views` how it sees all this until it is reordered.
+    step keeps here the `decoder` that it reads, and in `views` how it sees all this until it is reordered; a GPU's
+    graphs keep the `place` where keys and values are for as long as the hypotheses are as many.
     """
 
     keys: Tensor
@@ -28,6 +29,17 @@ class Cache:
     length: int = 0
     decoder: Any = None
     views: Any = None
+    place: Any = None
+
+    @property
+    def first(self) -> Tensor | int:
+        """Where the next token stands, from 0."""
+        return self.length
+
+    @property
+    def unread(self) -> Tensor | None:
+        """Which keys that `append` returns are not to be read; None as here there are none."""
+        return None
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Write a layer's key and value [B, H, 1, d_head] of the next step; returns all up to and with it.
@@ -71,6 +83,8 @@ class Cache:
         count = self.cross_keys.shape[1] if sources is None else len(sources)
         if len(rows) % count:
             raise ValueError(f"{len(rows)} hypotheses cannot be shared out over {count} sources")
+        if len(rows) != self.keys.shape[1]:
+            self.place = None
         self.keys, self.values = self._pick(self.keys, rows), self._pick(self.values, rows)
         if sources is not None:
             self.cross_keys, self.cross_values = self.cross_keys[:, sources], self.cross_values[:, sources]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -10,6 +12,7 @@ from translator.config import ModelConfig
 from translator.model.attention import causal_keep, mix
 from translator.model.cache import Cache
 from translator.model.compiled import Compiled
+from translator.model.graphs import Graphs
 from translator.model.layers import DecoderLayer, Embedding, EncoderLayer, Stack, layer_norm
 from translator.model.linear import Linear
 from translator.model.positions import position_table
@@ -40,7 +43,7 @@ class Transformer(nn.Module):
         self.decoder = Stack[DecoderLayer](DecoderLayer(config) for _ in range(config.decoder_layers))
         self.encoder_norm = layer_norm(config) if config.final_norm else nn.Identity()
         self.decoder_norm = layer_norm(config) if config.final_norm else nn.Identity()
-        self.compiled = Compiled()
+        self.compiled, self.graphs = Compiled(), Graphs()
         self._initialise()
         if config.embeddings != "separate":
             self.output.weight = self.tgt_embedding.weight
@@ -69,13 +72,22 @@ class Transformer(nn.Module):
             if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
 
-    def embed(self, ids: Tensor, *, target: bool, first: int = 0) -> Tensor:
-        """ids [B, T] as scaled embeddings plus positions, [B, T, D]; the first id stands at index `first`."""
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Transformer:
+        """What `to`, `half` and the like do."""
+        self.graphs.forget()
+        return super()._apply(fn, recurse)
+
+    def embed(self, ids: Tensor, *, target: bool, first: Tensor | int = 0) -> Tensor:
+        """ids [B, T] as scaled embeddings plus positions, [B, T, D]; the first id stands at index `first`.
+
+        With `first` [1] on the device each sentence has one id.
+        """
         embedding, table = (
             (self.tgt_embedding, self.tgt_positions) if target else (self.src_embedding, self.src_positions)
         )
         scale = self.config.d_model**0.5 if self.config.scale_embeddings else 1.0
-        x = embedding(ids) * scale + table[first : first + ids.shape[1]]
+        places = table[first : first + ids.shape[1]] if isinstance(first, int) else table.index_select(0, first)
+        x = embedding(ids) * scale + places
         if self.embedding_norms:
             x = self.embedding_norms[int(target)](x)
         return F.dropout(x, self.config.dropout, self.training)
@@ -168,12 +180,24 @@ class Transformer(nn.Module):
         """
         if self.output.prepared and (stepped := self.compiled.step(self, ids, cache, gates)) is not None:
             return stepped
-        x = self.embed(ids[:, None], target=True, first=cache.length)
-        gates = gates or Gates()
+        if (stepped := self.graphs.step(self, ids, cache, gates)) is not None:
+            return stepped
+        stepped = self.next_row(ids, cache, gates)
+        cache.length += 1
+        return stepped
+
+    def next_row(self, ids: Tensor, cache: Cache, gates: Gates | None = None) -> Stepped:
+        """What `step` gives for ids [B], by PyTorch; keys and values are written, but `cache.length` stays.
+
+        Raises:
+            ValueError: the cache is full.
+        """
+        x = self.embed(ids[:, None], target=True, first=cache.first)
+        gates, unread = gates or Gates(), cache.unread
         own, cross = [], []
         for index, layer in enumerate(self.decoder):
             query, key, value = layer.attention.project(layer.attention_residual.enter(x))
-            mixed, read = mix(query, *cache.append(index, key, value))
+            mixed, read = mix(query, *cache.append(index, key, value), unread)
             x = layer.attention_residual.leave(x, layer.attention.merge(mixed, gates.row("decoder", index)))
             query = cache.by_source(layer.cross.query(layer.cross_residual.enter(x)))
             mixed, weights = mix(query, cache.cross_keys[index], cache.cross_values[index], cache.hidden)
@@ -181,7 +205,6 @@ class Transformer(nn.Module):
             x = layer.finish(layer.cross_residual.leave(x, update))
             own.append(read.squeeze(2))
             cross.append(cache.by_row(weights).squeeze(2))
-        cache.length += 1
         return Stepped(self.output(self.decoder_norm(x)).squeeze(1), own, cross)
 
 

@@ -1,0 +1,246 @@
+"""Steps that are launched at once: recorded and played back on a stand-in for a GPU, against the model's whole pass."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from translator.config import DecodeConfig
+from translator.decode import finish, search
+from translator.model import Gates, Transformer, graphs
+
+CLOSE = {"atol": 1e-5, "rtol": 1e-5}
+Batch = tuple[Tensor, Tensor, Tensor]
+HABITS: list[dict[str, object]] = [
+    {},
+    {"norm": "post", "activation": "gelu", "embedding_norm": True, "positions": "learned"},
+    {"norm_variant": "unbiased", "d_head": 5, "first_position": 2, "output_bias": True},
+]
+
+
+class Recorder(TorchDispatchMode):
+    """A graph as CUDA understands it: the same operators over the same memory, whatever Python would now say.
+
+    What waits for the device, or reads the CPU's memory, cannot be captured.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done: list[tuple[Any, Any, Any, Any]] = []
+
+    def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
+        waits = op.overloadpacket.__name__ in ("_local_scalar_dense", "item", "nonzero")
+        if waits or any(each.is_cpu for each in tensors) or "cpu" in str(kwargs.get("device")):
+            raise RuntimeError(f"{op}: operation not permitted when stream is capturing")
+        found = op(*args, **kwargs)
+        self.done.append((op, args, kwargs, found))
+        return found
+
+    def replay(self) -> None:
+        """Run it all again; what an operator made anew goes where it first stood."""
+        for op, args, kwargs, found in self.done:
+            again = op(*args, **kwargs)
+            for old, new in zip(tree_leaves(found), tree_leaves(again), strict=True):
+                if isinstance(old, Tensor) and old.inner.data_ptr() != new.inner.data_ptr():
+                    old.copy_(new)
+
+
+class Made(list):
+    """What was captured so far."""
+
+    def __call__(self, work: graphs.Work, device: torch.device) -> tuple[Callable[[], None], graphs.Outputs]:
+        assert device.type == "second"
+        with Recorder() as recorder:
+            outputs = work()
+        self.append(recorder)
+        return recorder.replay, outputs
+
+
+@pytest.fixture
+def made(second: str, monkeypatch: pytest.MonkeyPatch) -> Made:
+    made = Made()
+    monkeypatch.setitem(graphs.CAPTURES, torch.device(second).type, made)
+    return made
+
+
+def ready(model: Transformer, device: str) -> Transformer:
+    model.to(device).graphs.start(model)
+    assert model.graphs.ready
+    return model
+
+
+@pytest.mark.parametrize("changes", HABITS)
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("source", [0, 2], ids=["whole", "padded"])
+@torch.inference_mode()
+def test_steps_equal_the_rows_of_decode(
+    make_model: Callable[..., Transformer],
+    batch: Batch,
+    made: Made,
+    second: str,
+    changes: dict[str, object],
+    rows: int,
+    source: int,
+) -> None:
+    model = make_model(**changes)
+    src_ids, src_keep = batch[0][source : source + 1], batch[1][source : source + 1]
+    tgt_ids = torch.randint(3, 19, (rows, 6))
+    memory = model.encode(src_ids, src_keep).memory
+    want = model.decode(tgt_ids, memory.expand(rows, -1, -1), src_keep.expand(rows, -1))
+    ready(model, second)
+    cache = model.start(memory.to(second), src_keep.to(second), max_length=6, rows=rows)
+    for t in range(6):
+        step = model.step(tgt_ids[:, t].to(second), cache)
+        assert isinstance(step.own, Tensor) == (t > 0), "kernel by kernel"
+        torch.testing.assert_close(step.logits.cpu(), want.logits[:, t], **CLOSE)
+        torch.testing.assert_close(step.decoder.cpu(), want.decoder[..., t, : t + 1], **CLOSE)
+        torch.testing.assert_close(step.cross.cpu(), want.cross[..., t, :], **CLOSE)
+    with pytest.raises(ValueError, match="holds 6 steps and is full"):
+        model.step(tgt_ids[:, 0].to(second), cache)
+
+
+@pytest.mark.parametrize("settings", [{"method": "greedy"}, {"method": "beam", "beam": 3}, {"method": "sample"}])
+def test_a_search_finds_the_same(
+    make_model: Callable[..., Transformer], made: Made, second: str, settings: dict[str, Any]
+) -> None:
+    """A long source after a short one, and the short one again: what a search left behind is not read."""
+    model, plain = make_model(max_positions=80), make_model(max_positions=80)
+    ready(model, second)
+    for source in ([5, 9, 2], [7, 8, 4, 11, 3] * 7, [5, 9, 2]):
+        found, want = (list(search(each, source, DecodeConfig(**settings), max_length=20)) for each in (model, plain))
+        assert found[-1].ids == want[-1].ids
+        for one, other in zip(found, want, strict=True):  # all of them are kept until the end
+            torch.testing.assert_close(one.log_probs.cpu(), other.log_probs, atol=1e-4, rtol=1e-4)
+            for name in ("logits", "decoder", "cross"):
+                torch.testing.assert_close(getattr(one.stepped, name).cpu(), getattr(other.stepped, name), **CLOSE)
+        for place in model.graphs._free:
+            for kept in ("keys", "values", "cross_keys", "cross_values"):
+                getattr(place.cache, kept).fill_(torch.nan)
+    assert len(made) == (3 if settings["method"] == "beam" else 2)  # the first without a search
+
+
+@torch.inference_mode()
+def test_hypotheses_that_become_more_go_on_elsewhere(
+    make_model: Callable[..., Transformer], batch: Batch, made: Made, second: str
+) -> None:
+    model, tgt_ids = make_model(), batch[2][:1]
+    memory = model.encode(batch[0][:1], None).memory
+    want = model.decode(tgt_ids, memory, None).logits[0]
+    ready(model, second)
+    cache = model.start(memory.to(second), None, max_length=6)
+    for t in range(3):
+        model.step(tgt_ids[:, t].to(second), cache)
+    cache.reorder(torch.zeros(2, dtype=torch.long, device=second))
+    for t in range(3, 6):
+        logits = model.step(tgt_ids[:, t].expand(2).to(second), cache).logits.cpu()
+        torch.testing.assert_close(logits, want[t].expand(2, -1), **CLOSE)
+    assert len(made) == 2
+
+
+def test_places_are_lent_to_one_search_at_a_time(
+    make_model: Callable[..., Transformer], made: Made, second: str
+) -> None:
+    model, plain = ready(make_model(), second), make_model()
+    config, sources = DecodeConfig(method="greedy"), ([5, 9, 2], [4, 4, 8, 2])
+    running = [search(model, source, config, max_length=9) for source in sources]
+    found: list[list[int]] = [[], []]
+    for _ in range(5):
+        for ids, steps in zip(found, running, strict=True):
+            ids.append(next(steps).id)
+    for ids, source in zip(found, sources, strict=True):
+        assert tuple(ids) == finish(search(plain, source, config, max_length=9)).ids[:5]
+    del running, steps
+    gc.collect()
+    assert len(made) == 2 and len(model.graphs._free) == 2
+    finish(search(model, sources[0], config, max_length=9))
+    assert len(made) == 2
+
+
+@torch.inference_mode()
+def test_gated_heads_are_stepped_kernel_by_kernel_in_the_same_cache(
+    make_model: Callable[..., Transformer], batch: Batch, made: Made, second: str
+) -> None:
+    model = make_model()
+    gates = Gates(decoder=torch.rand(2, 2), cross=torch.rand(2, 2))
+    memory, tgt_ids = model.encode(batch[0][:1], None).memory, batch[2][:1]
+    cache = model.start(memory, None, max_length=4)
+    want = [model.step(tgt_ids[:, t], cache, gates if t == 3 else None).logits for t in range(4)]
+    ready(model, second)
+    cache = model.start(memory.to(second), None, max_length=4)
+    for t in range(4):
+        step = model.step(tgt_ids[:, t].to(second), cache, gates.to(torch.device(second)) if t == 3 else None)
+        torch.testing.assert_close(step.logits.cpu(), want[t], **CLOSE)
+
+
+def test_a_model_that_moves_begins_anew(make_model: Callable[..., Transformer], made: Made, second: str) -> None:
+    model = ready(make_model(), second)
+    assert not copy.deepcopy(model).graphs.ready
+    made.clear()
+    model.double()
+    assert not model.graphs.ready
+    finish(search(model, [5, 9, 2], DecodeConfig(), max_length=5))
+    assert not made
+
+
+def test_another_model_with_the_same_parts_is_not_served(
+    make_model: Callable[..., Transformer], made: Made, second: str
+) -> None:
+    """As the lab makes one that reads positions otherwise."""
+    model = ready(make_model(), second)
+    other = copy.copy(model)
+    other._buffers = {name: 3 * table for name, table in model._buffers.items()}
+    found, want = (
+        finish(search(each, [5, 9, 2], DecodeConfig(), max_length=9)).score for each in (other, copy.deepcopy(other))
+    )
+    assert found == pytest.approx(want) and len(made) == 1
+
+
+@pytest.mark.parametrize("fault", ["refuses", "differs"])
+def test_what_cannot_be_captured_is_left_as_it_is(
+    make_model: Callable[..., Transformer],
+    made: Made,
+    second: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    fault: str,
+) -> None:
+    def capture(work: graphs.Work, device: torch.device) -> tuple[Callable[[], None], graphs.Outputs]:
+        if fault == "refuses":
+            raise RuntimeError("operation not permitted")
+        replay, outputs = made(work, device)
+        return lambda: (replay(), outputs[0].add_(0.1))[0], outputs
+
+    monkeypatch.setitem(graphs.CAPTURES, "second", capture)
+    model, plain = make_model().to(second), make_model()
+    model.graphs.start(model)
+    assert not model.graphs.ready and "kernel by kernel" in caplog.text
+    config = DecodeConfig(method="greedy")
+    found, want = (finish(search(each, [5, 9, 2], config, max_length=9)) for each in (model, plain))
+    assert found.ids == want.ids
+
+
+def test_nothing_is_captured_on_a_cpu(make_model: Callable[..., Transformer], caplog: pytest.LogCaptureFixture) -> None:
+    model = make_model()
+    with caplog.at_level(logging.DEBUG):
+        model.graphs.start(model)
+    assert not model.graphs.ready and not caplog.records
+
+
+@torch.inference_mode()
+def test_a_step_that_waits_for_the_device_cannot_be_captured(second: str) -> None:
+    """The stand-in refuses what CUDA refuses."""
+    there = torch.ones(2, device=second)
+    for work in (lambda: float(there[0]), lambda: there.cpu(), lambda: there.copy_(torch.ones(2))):
+        with pytest.raises(RuntimeError, match="not permitted"), Recorder():
+            work()
