@@ -54,7 +54,7 @@ const heatFigure = (picture, kind, view) => {
     type: "heatmap", z: cells, x: columns.map((_, j) => j), y: rows.map((_, i) => i), zmin: 0, zmax: 1, xgap: gap, ygap: gap, showscale: false, hoverinfo: "none",
     colorscale: plotScale(palette, scale === "root", theme),
   }];
-  const title = (text, x, y, anchor, shift) => ({ text, xref: "paper", yref: "paper", x, y, xanchor: anchor, yanchor: "bottom", xshift: shift, yshift: 6, showarrow: false, font: { size: 12, color: colour.third } });
+  const title = (text, x, y, anchor, shift) => ({ text, xref: "paper", yref: "paper", x, y, xanchor: anchor, yanchor: "bottom", xshift: shift, yshift: 6, align: anchor, showarrow: false, font: { size: 12, color: colour.third } });
   const keyTitle = t(kind === "decoder" ? "key: target token already read" : "key: source token attended to");
   const nearTitle = kind === "encoder" ? t("query") : labels === "reads" ? t("query (reads)") : t("predicts");
   const layout = {
@@ -64,7 +64,7 @@ const heatFigure = (picture, kind, view) => {
     yaxis: { ...axis, range: range.y, tickvals: rows.map((_, i) => i), ticktext: near.map(axisText), tickfont: font, ticklabelstandoff: 6 },
     annotations: [
       { ...title(keyTitle, 0, 1, "left", 0), yshift: size.top - 18, name: "key" },
-      title(nearTitle, 0, 1, "right", -8),
+      title(small ? nearTitle.replace(" ", "<br>") : nearTitle, 0, 1, "right", -8),
     ],
   };
   if (both) {

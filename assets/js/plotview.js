@@ -10,7 +10,12 @@ const mountPlot = (element, props, watch, say = t) => {
     plot.hidden = !!themes.error;
     if (themes.error) return;
     speakFigure(figure, say);
-    Plotly.react(plot, figure.data, { ...figure.layout, autosize: true, font: { ...figure.layout.font, family: cssVar("--sans") }, height: figure.layout.height || heightOf(figure) }, { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"], modeBarButtonsToAdd: [svgButton()] });
+    const height = figure.layout.height || heightOf(figure), finger = matchMedia("(hover: none)").matches;
+    const layout = { ...figure.layout, autosize: true, font: { ...figure.layout.font, family: cssVar("--sans") }, height };
+    if (finger) layout.dragmode = false;  // it scrolls the page
+    if (phone() && layout.legend?.orientation !== "h") layout.legend = { ...layout.legend, orientation: "h", x: 0, y: -.2, yanchor: "top" };
+    const bar = finger ? { modeBarButtons: [["toImage", svgButton()]] } : { modeBarButtonsToRemove: ["lasso2d", "select2d"], modeBarButtonsToAdd: [svgButton()] };
+    Plotly.react(plot, figure.data, layout, { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", ...bar });
     plot.setAttribute("role", "img");
     plot.setAttribute("aria-label", figure.layout.title?.text || "");
   };

@@ -184,3 +184,25 @@ def test_figures_and_cards_speak_the_language_of_the_page(open_page: Callable[..
     page.click("[data-language=de]")
     page.get_by_role("tab", name="Über").click()
     assert page.inner_text("#about .model-cards") == "Modellkarten"
+
+
+def test_a_finger_on_a_figure_scrolls_the_page_and_its_bar_hides_nothing(open_page: Callable[..., Page]) -> None:
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    page.get_by_role("tab", name="Positions").tap()
+    page.wait_for_selector("#position-heatmap .xtick")
+    box = page.locator("#position-heatmap .nsewdrag").bounding_box()
+    assert box is not None
+    before = page.evaluate("scrollY")
+    hand, x, y = page.context.new_cdp_session(page), box["x"] + 100, box["y"] + 60
+    for kind, up in (("touchStart", [0]), *(("touchMove", [10 * n]) for n in range(1, 21)), ("touchEnd", [])):
+        points = [{"x": x, "y": y - each} for each in up]
+        hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    page.wait_for_function(f"scrollY > {before} + 100", timeout=5_000)
+    hidden = page.evaluate("""[...document.querySelectorAll('#position-heatmap .modebar-btn')].filter(button => {
+        const { left, right, top, bottom } = button.getBoundingClientRect();
+        return [...document.querySelectorAll('#position-heatmap .xtitle, #position-heatmap .xtick')].some(words => {
+            const place = words.getBoundingClientRect();
+            return place.left < right && place.right > left && place.top < bottom && place.bottom > top;
+        });
+    }).length""")
+    assert hidden == 0 and page.locator("#position-heatmap .modebar-btn").count() == 2
