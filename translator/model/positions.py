@@ -45,3 +45,8 @@ def position_table(config: ModelConfig) -> torch.nn.Parameter | Tensor:
     if learned:
         return torch.nn.Parameter(torch.randn(config.max_positions, config.d_model) * 0.02)
     return sinusoids(config.max_positions, config.d_model, layout=config.positions, first=config.first_position)
+
+
+def rows_at(table: Tensor, first: Tensor | int, count: int) -> Tensor:
+    """`count` rows of a table [P, D] from `first` on: [count, D]; or the one at `first` [1], on the same device."""
+    return table[first : first + count] if isinstance(first, int) else table.index_select(0, first)

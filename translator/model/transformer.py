@@ -15,7 +15,7 @@ from translator.model.compiled import Compiled
 from translator.model.graphs import Graphs
 from translator.model.layers import DecoderLayer, Embedding, EncoderLayer, Stack, layer_norm
 from translator.model.linear import Linear
-from translator.model.positions import position_table
+from translator.model.positions import position_table, rows_at
 from translator.model.values import Decoded, Encoded, Gates, Stepped
 
 
@@ -86,8 +86,7 @@ class Transformer(nn.Module):
             (self.tgt_embedding, self.tgt_positions) if target else (self.src_embedding, self.src_positions)
         )
         scale = self.config.d_model**0.5 if self.config.scale_embeddings else 1.0
-        places = table[first : first + ids.shape[1]] if isinstance(first, int) else table.index_select(0, first)
-        x = embedding(ids) * scale + places
+        x = embedding(ids) * scale + rows_at(table, first, ids.shape[1])
         if self.embedding_norms:
             x = self.embedding_norms[int(target)](x)
         return F.dropout(x, self.config.dropout, self.training)
