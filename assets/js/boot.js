@@ -16,5 +16,5 @@ window.AttentionExplorer = {
     while (!mountExplorer.opened) await new Promise(done => setTimeout(done, 50));
     return mountExplorer.opened(current);
   },
-  go: () => mountExplorer.go(),
+  go: () => { whenIdle(() => endLoadingClock()); return mountExplorer.go(); },
 };

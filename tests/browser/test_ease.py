@@ -206,3 +206,23 @@ def test_a_finger_on_a_figure_scrolls_the_page_and_its_bar_hides_nothing(open_pa
         });
     }).length""")
     assert hidden == 0 and page.locator("#position-heatmap .modebar-btn").count() == 2
+
+
+COUNTED = """window.frames_asked = 0;
+    const ask = window.requestAnimationFrame;
+    window.requestAnimationFrame = run => { window.frames_asked++; return ask.call(window, run); };"""
+
+
+def test_at_rest_no_frames_are_asked_for(open_page: Callable[..., Page]) -> None:
+    """Sixty a second cost three hundredths of a core, and a phone's battery."""
+    page = open_page(init=COUNTED)
+    page.wait_for_timeout(4000)
+    page.evaluate("window.frames_asked = 0")
+    page.wait_for_timeout(1000)
+    assert page.evaluate("window.frames_asked") <= 2
+    before = page.locator("#head").input_value()
+    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
+    page.wait_for_function(f"document.querySelector('#head').value !== '{before}'")
+    page.fill("#source-text textarea", "We are here.")  # what Gradio shows while it works is shown still
+    page.click("#translate")
+    page.wait_for_function("(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)")

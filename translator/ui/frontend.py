@@ -17,7 +17,7 @@ ASSETS = Path(__file__).resolve().parents[2] / "assets"
 PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 SCRIPTS = (
     "base", "trace", "chips", "mosaic", "heat", "detail", "arcs", "side", "health", "export", "explorer", "plotview",
-    "compare", "page", "boot", "lesson", "ribbons", "lab",
+    "compare", "page", "frames", "boot", "lesson", "ribbons", "lab",
 )  # fmt: skip
 LANGUAGES = ("zh", "de")
 EXAMPLES = ASSETS / "examples"
