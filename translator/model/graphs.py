@@ -158,7 +158,7 @@ class Graphs:
 
     def forget(self) -> None:
         """The model's weights move: what was captured reads them where they were."""
-        self.__init__()  # type: ignore[misc]
+        self._model, self._free = (lambda: None), deque(maxlen=KEPT)
 
     def step(self, model: Transformer, ids: Tensor, cache: Cache, gates: Gates | None) -> Stepped | None:
         """`Transformer.step` over the hypotheses ids [R] of one source; None if it is not for these, or the first.
@@ -168,7 +168,7 @@ class Graphs:
         Raises:
             ValueError: the cache is full.
         """
-        if self._model() is not model or gates is not None or not torch.is_inference_mode_enabled():
+        if self._model() is not model or model.training or gates is not None or not torch.is_inference_mode_enabled():
             return None
         if not cache.length or not 0 < len(ids) == cache.rows <= ROWS or cache.cross_keys.shape[1] != 1:
             return None
