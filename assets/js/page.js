@@ -112,15 +112,16 @@ const mountExplorer = (element, props, watch, server) => {
     if (event.key === "Escape" && document.body.classList.contains("busy")) document.querySelector("#stop")?.click();
   }, true);
   let waiting = 0, inspected = 0;
+  const translated = (text, way) => x.trace && !x.trace.live && text === x.trace.source && way === x.trace.direction;
   const inspect = () => {
     clearTimeout(waiting);
     waiting = setTimeout(async () => {
       const text = field("source-text")?.value || "", number = ++inspected, way = direction();
-      if (x.trace && !x.trace.live && text === x.trace.source && way === x.trace.direction) return x.health.show(x.trace);
+      if (translated(text, way)) return x.health.show(x.trace);
       if (!server || !text) return;
       try {
         const facts = await server.inspect({ text, direction: way });
-        if (number === inspected) x.health.facts(facts, languagesOf(way)[0]);
+        if (number === inspected && !translated(text, way)) x.health.facts(facts, languagesOf(way)[0]);
       } catch { /* the strip keeps what it last knew */ }
     }, 250);
   };

@@ -103,3 +103,25 @@ def test_the_health_strip_counts_while_one_types(open_page: Callable[..., Page])
     page.locator("#source-text textarea").fill("")
     page.locator("#source-text textarea").press_sequentially("One two three.")
     page.wait_for_function("/^4\\s*words/.test(document.querySelector('#input-health').innerText)")
+
+
+def test_an_inspection_that_comes_after_the_translation_is_not_shown(open_page: Callable[..., Page]) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if '"inspect"' in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
+
+    page = open_page(routes={"**/component_server/**": hold})
+    page.fill("#source-text textarea", "We are here.")
+    page.wait_for_timeout(500)
+    page.click("#translate")
+    page.wait_for_function("(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)")
+    assert len(held) == 1
+    with page.expect_response("**/component_server/**"):
+        held[0].continue_()
+    page.wait_for_timeout(300)
+    strip = page.evaluate(STRIP)
+    assert "cross attention on specials" in strip and "not translated yet" not in strip
