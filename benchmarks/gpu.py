@@ -29,7 +29,7 @@ def rows(threads: int, runs: int, device: torch.device | str = "cuda") -> list[R
         measured = [
             *_one_sentence(marian, threads, runs, device, greedy=1.6),
             *_one_sentence(shipped, threads, runs, device, greedy=2.5),
-            *_many(shipped, threads, device),
+            *_many(shipped, threads, runs, device),
         ]
     return [*measured, *training.rows(threads, runs, number="14", device=device)]
 
@@ -60,9 +60,9 @@ def _one_sentence(two: Contestants, threads: int, runs: int, device: torch.devic
     return table.rows
 
 
-def _many(two: Contestants, threads: int, device: torch.device | str) -> list[Row]:
+def _many(two: Contestants, threads: int, runs: int, device: torch.device | str) -> list[Row]:
     with Watch() as watch:
-        times = alternate(batches(two, *everyday(two.ours, SENTENCES)), runs=3, device=device)
+        times = alternate(batches(two, *everyday(two.ours, SENTENCES)), runs=runs, device=device)
     table = Table(threads, watch.others)
     pair = times["ours"], times["transformers"]
     table.ratio("14", f"{device}: {SENTENCES} sentences in batches", "transformers, batches of 64", pair, 2.0)

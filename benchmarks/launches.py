@@ -1,7 +1,8 @@
 """`python -m benchmarks.launches`: how many kernels a decoding step makes a GPU run, and what asking for them costs.
 
-A GPU runs the small kernels of a step faster than PyTorch asks for them. So they are counted, and a step is timed on
-the CPU at a size at which nearly all of it is the asking. Ours by PyTorch, without graphs (`translator.model.graphs`).
+A GPU should run the small kernels of a step faster than PyTorch asks for them. So they are counted, and a step is timed
+on the CPU at a size at which nearly all of it is the asking. Ours by PyTorch, without graphs
+(`translator.model.graphs`).
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ NAME = "second"
 _aten = torch.ops.aten
 _CROSSING = {_aten._to_copy, _aten.to, _aten.copy_}
 """What may read one device and write to another."""
-_inference_mode = torch.inference_mode
+_libraries: list[torch.library.Library] = []
+"""What is registered lives as long as these."""
 
 
 class SecondTensor(torch.Tensor):
@@ -30,7 +31,7 @@ class SecondTensor(torch.Tensor):
 
     @staticmethod
     def __new__(cls, inner: Tensor, requires_grad: bool = False) -> SecondTensor:
-        with _inference_mode(False):  # PyTorch has no views of such tensors in inference mode
+        with torch.inference_mode(False):  # PyTorch has no views of such tensors in inference mode
             return torch.Tensor._make_wrapper_subclass(
                 cls, inner.size(), strides=inner.stride(), storage_offset=inner.storage_offset(), dtype=inner.dtype,
                 device=f"{NAME}:0", requires_grad=requires_grad,
@@ -88,7 +89,7 @@ def _run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return value
         if not stays:
             return value.clone() if id(value) in ours else value
-        return ours.get(id(value)) if id(value) in ours else SecondTensor(value)
+        return ours[id(value)] if id(value) in ours else SecondTensor(value)
 
     return tree_map(outer, found)
 
@@ -122,7 +123,3 @@ def second_device() -> torch.device:
     for name, kernel in made.items():
         _libraries[-1].impl(name, kernel, "PrivateUse1")
     return torch.device(f"{NAME}:0")
-
-
-_libraries: list[torch.library.Library] = []
-"""What is registered lives as long as these."""

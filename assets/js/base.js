@@ -20,6 +20,7 @@ const svgEl = (tag, attributes = {}, text) => {
 
 const bold = text => el("b", { text });
 const phone = () => innerWidth <= 640;
+const touch = () => matchMedia("(pointer: coarse)").matches;
 const dark = () => document.body.classList.contains("dark");
 const cssVar = name => getComputedStyle(document.body).getPropertyValue(name).trim();
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));

@@ -4,7 +4,7 @@
  * End what Gradio asks for in every frame for ever: the clock of its sign that the page loads, which goes on when the sign is gone.
  *
  * Nothing names that request, but requests are numbered: where `steady` frames in a row each brought one that is not of
- * our scripts, the last is taken back, and with it all that would follow. Looks for ten seconds.
+ * our scripts, the last is taken back, and with it all that would follow. Looks at 600 frames.
  */
 const endLoadingClock = (steady = 60) => {
   const ask = window.requestAnimationFrame, ours = new Set();

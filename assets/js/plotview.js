@@ -10,7 +10,7 @@ const mountPlot = (element, props, watch, say = t) => {
     plot.hidden = !!themes.error;
     if (themes.error) return;
     speakFigure(figure, say);
-    const height = figure.layout.height || heightOf(figure), finger = matchMedia("(hover: none)").matches;
+    const height = figure.layout.height || heightOf(figure), finger = touch();
     const layout = { ...figure.layout, autosize: true, font: { ...figure.layout.font, family: cssVar("--sans") }, height };
     if (finger) layout.dragmode = false;  // it scrolls the page
     if (phone() && layout.legend?.orientation !== "h") layout.legend = { ...layout.legend, orientation: "h", x: 0, y: -.2, yanchor: "top" };

@@ -1,8 +1,8 @@
 """Steps over one source on a GPU, each launched at once as a CUDA graph instead of kernel by kernel.
 
-A step is some 160 small kernels, and a processor takes longer to ask for them than a GPU to run them (`python -m
-benchmarks.launches`). A graph asks once for them all. It is captured for a number of hypotheses and some room, works on
-memory at fixed places, and serves any search that fits there.
+A step is some 160 small kernels (`python -m benchmarks.launches`), and to ask for them should take a processor longer
+than a GPU takes to run them. A graph asks for them all at once. It is captured for a number of hypotheses and some
+room, works on memory at fixed places, and serves any search that fits there.
 
 Source: "CUDA semantics" of PyTorch's documentation, on CUDA graphs.
 """
@@ -57,23 +57,23 @@ CAPTURES: dict[str, Capture] = {"cuda": capture_on_cuda}
 """By the type of a device."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class FixedCache(Cache):
     """A cache whose step is the same work whichever step it is: `position` [1] says on the device how many were taken.
 
     Keys beyond it are there, and hidden.
     """
 
-    position: Tensor | int = 0
+    position: Tensor
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Write a layer's key and value [B, H, 1, d_head] at `position`; returns all that there is room for."""
         for kept, new in ((self.keys, key), (self.values, value)):
-            kept[layer].index_copy_(2, self.position, new)  # type: ignore[arg-type]
+            kept[layer].index_copy_(2, self.position, new)
         return self.keys[layer], self.values[layer]
 
     @property
-    def first(self) -> Tensor | int:
+    def first(self) -> Tensor:
         """Where the next token stands, [1]."""
         return self.position
 
