@@ -58,7 +58,7 @@ const tMessage = text => {
     const names = [...english.matchAll(/\{(\w+)\}/g)].map(found => found[1]);
     if (names.length < 2) continue;
     const match = new RegExp("^" + english.split(/\{\w+\}/).map(part => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("(.+?)") + "$").exec(text);
-    if (match && english.replace(/\{\w+\}/g, "").trim().length > 12) return t(english, Object.fromEntries(names.map((name, i) => [name, match[i + 1]])));
+    if (match && english.replace(/\{\w+\}/g, "").trim().length > 12) return t(english, Object.fromEntries(names.map((name, i) => [name, thousands(match[i + 1])])));
   }
   return text;
 };
@@ -108,6 +108,8 @@ const paintBar = (canvas, colour) => {
 const whenIdle = run => (window.requestIdleCallback ? requestIdleCallback(run, { timeout: 2000 }) : setTimeout(run, 200));
 
 /* ---- numbers and tokens ---- */
+/** Thousands stand apart in German: a comma there would be read as the decimal mark, a point here is it. */
+const thousands = text => (pageLanguage() === "de" ? text.replace(/(?<=\d),(?=\d{3}(?!\d))/g, "\u202f") : text);
 const two = value => (value > 0 && value < .005 ? "<.01" : value.toFixed(2));
 const percent = share => Math.round(100 * share) + "%";
 

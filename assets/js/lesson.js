@@ -118,7 +118,7 @@ const mountLesson = (element, server) => {
     find(".plot").setAttribute("aria-label", `${station().title}: ${say(view)} ${now.tensor}`);
     turn(controls);
     const pairs = (table, make) => Object.entries(table).map(([name, value]) => el("div", {}, el("dt", {}, ...worded(say(name))), make(value)));
-    find(".numbers").replaceChildren(...pairs(numbers, value => el("dd", { text: say(value) })));
+    find(".numbers").replaceChildren(...pairs(numbers, value => el("dd", { text: thousands(say(value)) })));
     const lang = languagesOf(state.direction)[1];
     find(".texts").replaceChildren(...pairs(texts, value => el("dd", { text: value || "∅", lang })));
   };

@@ -43,6 +43,12 @@ def test_a_text_near_and_over_the_limit_is_said(open_page: Callable[..., Page]) 
     page.wait_for_function(f"{STRIP}.includes('at most 128 are allowed')")
 
 
+def test_thousands_in_german_are_no_decimals(open_page: Callable[..., Page]) -> None:
+    page = open_page(locale="de-DE")
+    page.fill("#source-text textarea", "ab" * 600)
+    page.wait_for_function(f"{STRIP}.includes('1 200 Zeichen; erlaubt sind höchstens 1 000')")
+
+
 @pytest.mark.parametrize("text", ["go " * 200, "go " * 400])  # over the limit of tokens, and of characters
 def test_a_text_that_is_too_long_is_said_once(open_page: Callable[..., Page], text: str) -> None:
     page = open_page(width=390, height=844)
