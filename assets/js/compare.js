@@ -210,15 +210,18 @@ const marked = (trace, others) => {
 
 const mountCompare = (element, props, watch) => {
   const view = new Comparison(element), data = window.__explorerData || { examples: [] };
+  let loads = 0;
   const load = async (a, b) => {
+    const number = ++loads;
     try {
       const pair = await Promise.all([a, b].map(async id => { const answer = await fetch(data.address + id + ".json"); if (!answer.ok) throw new Error(id); return answer.json(); }));
+      if (number !== loads) return;
       setField(field("compare-a"), pair[0].source);
       setField(field("compare-b"), pair[1].source);
       for (const [i, side] of ["a", "b"].entries()) { const radio = document.querySelector(`#compare-direction-${side} input[value="${pair[i].checkpoint.src}-${pair[i].checkpoint.tgt}"]`); if (radio && !radio.checked) radio.click(); }
       view.notice("");
       view.show(...pair);
-    } catch { view.notice(t("This example has not been stored.")); }
+    } catch { if (number === loads) view.notice(t("This example has not been stored.")); }
   };
   const pairs = () => view.find(".pairs").replaceChildren(...PAIRS.map(([a, b, name]) => el("button", { type: "button", class: "btn", text: t(name), on: { click: () => load(a, b) } })));
   addEventListener("explorer-language", pairs);
@@ -230,6 +233,7 @@ const mountCompare = (element, props, watch) => {
     const unread = () => ({ error: t("The answer could not be read. Please try again.") });
     const message = await Promise.resolve(messageOf(value)).catch(unread);
     if (value !== last) return;
+    loads++;  // what was asked for before must not come after
     if (message.error) return view.notice(tMessage(message.error));
     view.notice("");
     view.show(message.a, message.b);

@@ -61,6 +61,16 @@ def test_refusals_stand_under_the_field_and_the_last_trace_stays(
     assert not page.evaluate("document.body.classList.contains('busy')")
 
 
+def test_the_same_refusal_comes_twice(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.fill("#source-text textarea", "   ")
+    for _ in range(2):
+        page.evaluate("document.querySelector('.notice').textContent = ''")
+        page.click("#translate")
+        done = "document.querySelector('.notice').textContent.includes('blank')"
+        page.wait_for_function(f"{done} && !document.body.classList.contains('busy')", timeout=20_000)
+
+
 def test_a_beam_search_shows_its_hypotheses_at_every_step(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.click(".settings-toggle")

@@ -8,7 +8,7 @@ import gradio as gr
 
 from translator.errors import TranslatorError
 from translator.ui import explorer, session
-from translator.ui.message import send
+from translator.ui.message import answer
 from translator.ui.translate_tab import METHODS, MODEL_QUEUE, direction_name
 
 
@@ -24,8 +24,8 @@ def compare_tab(models: session.Models) -> None:
         try:
             payloads = [_payload(models, *side) for side in (values[:half], values[half:])]
         except TranslatorError as error:
-            return send({"error": str(error)})
-        return send({"a": payloads[0], "b": payloads[1]})
+            return answer({"error": str(error)})
+        return answer({"a": payloads[0], "b": payloads[1]})
 
     button.click(
         run,

@@ -15,7 +15,7 @@ import gradio as gr
 from translator.ui import explorer, frontend, session
 from translator.ui.asked import Asked, told
 from translator.ui.gate import WORKERS
-from translator.ui.message import send
+from translator.ui.message import answer
 from translator.ui.offline import offline_page
 
 METHODS = [(name, name) for name in ("automatic", "greedy", "beam", "sample")]
@@ -119,9 +119,9 @@ def settings_of(values: tuple[Any, ...]) -> dict[str, Any]:
 def _runner(models: session.Models) -> Callable[..., Iterator[tuple[Any, Any]]]:
     def run(request: gr.Request, text: str, direction: str, *values: Any) -> Iterator[tuple[Any, Any]]:
         asked = session.translate_stream(models, text, direction, settings_of(values), session=request.session_hash)
-        for number, message in enumerate(asked):
+        for message in asked:
             translation = message.get("translation")
-            yield send({**message, "number": number}), gr.skip() if translation is None else translation
+            yield answer(message), gr.skip() if translation is None else translation
 
     return run
 
