@@ -80,7 +80,7 @@ def make(size: Size, folder: Path) -> Contestants:
         (folder / name).write_bytes(model.getvalue())
     theirs = _random(size)
     theirs.save_pretrained(folder)
-    ours = load_bundle(str(folder)).model.eval()
+    ours = load_bundle(str(folder), device="cpu").model.eval()
     prepare(ours)
     ours.compiled.start(ours, wait=True)
     return Contestants(size, ours, theirs, folder)

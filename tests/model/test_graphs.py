@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import gc
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -64,7 +66,12 @@ class Made(list):
         with Recorder() as recorder:
             outputs = work()
         self.append(recorder)
-        return recorder.replay, outputs
+
+        def replay() -> None:
+            assert graphs._one_at_a_time.locked(), "another thread may be capturing"
+            recorder.replay()
+
+        return replay, outputs
 
 
 @pytest.fixture
@@ -206,7 +213,7 @@ def test_another_model_with_the_same_parts_is_not_served(
     assert found == pytest.approx(want) and len(made) == 1
 
 
-@pytest.mark.parametrize("fault", ["refuses", "differs"])
+@pytest.mark.parametrize("fault", ["refuses", "differs", "does nothing", "knows one step"])
 def test_what_cannot_be_captured_is_left_as_it_is(
     make_model: Callable[..., Transformer],
     made: Made,
@@ -219,15 +226,121 @@ def test_what_cannot_be_captured_is_left_as_it_is(
         if fault == "refuses":
             raise RuntimeError("operation not permitted")
         replay, outputs = made(work, device)
-        return lambda: (replay(), outputs[0].add_(0.1))[0], outputs
+        once = [each.clone() for each in outputs]
+        replays: dict[str, Callable[[], object]] = {
+            "differs": lambda: (replay(), outputs[0].add_(0.1)),
+            "does nothing": lambda: None,
+            "knows one step": lambda: [each.copy_(then) for each, then in zip(outputs, once, strict=True)],
+        }
+        return lambda: (replays[fault](), None)[1], outputs
 
     monkeypatch.setitem(graphs.CAPTURES, "second", capture)
-    model, plain = make_model().to(second), make_model()
+    plain = make_model(output_bias=True)
+    with torch.no_grad():
+        plain.output.bias[4] = -1e4  # as checkpoints ban a token
+    model = copy.deepcopy(plain).to(second)
     model.graphs.start(model)
     assert not model.graphs.ready and "kernel by kernel" in caplog.text
     config = DecodeConfig(method="greedy")
     found, want = (finish(search(each, [5, 9, 2], config, max_length=9)) for each in (model, plain))
     assert found.ids == want.ids
+
+
+@pytest.mark.parametrize("changes", [{}, {"max_positions": 1}])
+def test_what_gives_the_same_is_taken(
+    make_model: Callable[..., Transformer], made: Made, second: str, changes: dict[str, int]
+) -> None:
+    model = make_model(output_bias=True, **changes)
+    with torch.no_grad():
+        model.output.bias[4] = -1e4
+    assert ready(model, second) and len(made) == 1
+
+
+@pytest.mark.parametrize("room", [1, 3])
+def test_so_many_places_wait_as_memory_is_granted(
+    make_model: Callable[..., Transformer], made: Made, second: str, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    model = ready(make_model(), second)
+    place = model.graphs._free[0]
+    assert place.bytes > 2 * place.cache.keys.nbytes
+    monkeypatch.setattr(graphs, "KEPT", room * place.bytes)
+    running = [search(model, [5, 9, 2], DecodeConfig(method="greedy"), max_length=9) for _ in range(5)]
+    for steps in running:
+        next(steps), next(steps)
+    del running, steps
+    gc.collect()
+    assert len(made) == 5 and len(model.graphs._free) == room
+
+
+class Streams:
+    """`torch.cuda` of two GPUs, as far as it says which stream a thread's work goes to.
+
+    As in PyTorch a capture comes back from its stream only if it ends well.
+    """
+
+    def __init__(self, refuses: bool) -> None:
+        self.refuses, self.on, self.current = refuses, 0, [self.Stream(0), self.Stream(1)]
+        self.log: list[str] = []
+
+    def Stream(self, on: int | None = None) -> SimpleNamespace:
+        stream = SimpleNamespace(device=torch.device("cuda", self.on if on is None else on))
+        stream.wait_stream = lambda other: self.log.append("waits")
+        return stream
+
+    def CUDAGraph(self) -> SimpleNamespace:
+        return SimpleNamespace(replay=lambda: None)
+
+    def current_stream(self) -> SimpleNamespace:
+        return self.current[self.on]
+
+    @contextmanager
+    def device(self, device: torch.device) -> Iterator[None]:
+        before, self.on = self.on, self.on if device.index is None else device.index
+        try:
+            yield
+        finally:
+            self.on = before
+
+    @contextmanager
+    def stream(self, stream: SimpleNamespace) -> Iterator[None]:
+        before, self.current[stream.device.index] = self.current[stream.device.index], stream
+        try:
+            yield
+        finally:
+            self.current[stream.device.index] = before
+
+    @contextmanager
+    def graph(self, graph: object, stream: SimpleNamespace | None = None, **_: object) -> Iterator[None]:
+        stream = stream or self.Stream(0)  # PyTorch's own is the first GPU's
+        before, self.current[stream.device.index] = self.current[stream.device.index], stream
+        self.log.append("captures")
+        yield
+        if self.refuses:
+            raise RuntimeError("operation failed due to a previous error during capture")
+        self.current[stream.device.index] = before
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+@pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:1"])
+def test_work_is_captured_on_a_stream_of_its_own_gpu(
+    monkeypatch: pytest.MonkeyPatch, device: str, refuses: bool
+) -> None:
+    cuda = Streams(refuses)
+    before, used = list(cuda.current), []
+
+    def work() -> Any:
+        cuda.log.append("works")
+        used.append(cuda.current_stream())
+
+    monkeypatch.setattr(torch, "cuda", cuda)
+    monkeypatch.setattr(graphs, "_asides", {})
+    for _ in range(2):
+        with pytest.raises(RuntimeError) if refuses else nullcontext():
+            graphs.capture_on_cuda(work, torch.device(device))
+    assert cuda.log == ["waits", "works", "waits", "captures", "works"] * 2
+    assert len({id(stream) for stream in used}) == 1, "each stream costs memory"
+    assert used[0] not in before and used[0].device == torch.device("cuda", torch.device(device).index or 0)
+    assert (cuda.on, cuda.current) == (0, before)
 
 
 def test_nothing_is_captured_on_a_cpu(make_model: Callable[..., Transformer], caplog: pytest.LogCaptureFixture) -> None:

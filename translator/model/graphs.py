@@ -14,12 +14,14 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from translator.config import ModelConfig
 from translator.model.cache import Cache
 from translator.model.values import Gates, Stepped
 
@@ -32,24 +34,29 @@ Outputs = tuple[Tensor, Tensor, Tensor]
 Work = Callable[[], Outputs]
 Capture = Callable[[Work, torch.device], tuple[Callable[[], None], Outputs]]
 
-ROWS, SOURCE, ROOM, KEPT = 12, 32, 64, 8
-"""Hypotheses at most; a place has room for a multiple of so many tokens; places that wait for the next search."""
+ROWS, SOURCE, ROOM, KEPT = 12, 32, 64, 256 * 2**20
+"""Hypotheses at most; a place has room for a multiple of so many tokens; bytes of the places that wait for a search."""
 NEAR = 1e-3
-"""Of the largest number: far more than rounding makes."""
+"""Of a number, or of what such numbers are like: far more than rounding makes."""
 _one_at_a_time = threading.Lock()
+"""Held by whoever captures or launches: older versions of PyTorch refuse to launch while another thread captures."""
+_asides: dict[torch.device, torch.cuda.Stream] = {}
+"""Where each GPU's work is captured: cuBLAS keeps memory for every stream that it ever met."""
 
 
 def capture_on_cuda(work: Work, device: torch.device) -> tuple[Callable[[], None], Outputs]:
     """Record what `work` launches: what launches it again, and where its results will then stand."""
     with torch.cuda.device(device):
-        aside = torch.cuda.Stream()
-        aside.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(aside):
-            work()  # cuBLAS and the allocator set up what they must not while they are captured
-        torch.cuda.current_stream().wait_stream(aside)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # other threads may go on
-            outputs = work()
+        here = torch.cuda.current_stream()
+        aside = _asides.setdefault(here.device, torch.cuda.Stream())
+        with torch.cuda.stream(here):  # comes back to it also where PyTorch does not, after a capture that failed
+            aside.wait_stream(here)
+            with torch.cuda.stream(aside):
+                work()  # cuBLAS and the allocator set up what they must not while they are captured
+            here.wait_stream(aside)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, stream=aside, capture_error_mode="thread_local"):  # other threads may go on
+                outputs = work()
     return graph.replay, outputs
 
 
@@ -94,7 +101,7 @@ class Place:
         over_source = (shape[0], 1, shape[2], source, shape[4])
         cross_keys, cross_values = (weight.new_zeros(over_source).normal_() for _ in "kv")  # for the check below
         self.hidden = torch.zeros(1, 1, 1, source, dtype=torch.bool, device=weight.device)
-        self.position = torch.full((1,), min(1, config.max_positions - 1), device=weight.device)
+        self.position = torch.zeros(1, dtype=torch.long, device=weight.device)
         self.cache = FixedCache(keys, values, cross_keys, cross_values, self.hidden, rows, position=self.position)
         self.ids = torch.full((rows,), config.start_id, device=weight.device)
 
@@ -102,11 +109,26 @@ class Place:
             stepped = model.next_row(self.ids, self.cache)
             return stepped.logits, stepped.decoder, stepped.cross
 
-        want = work()
         self._replay, self._found = CAPTURES[weight.device.type](work, weight.device)
+        kept = keys, values, cross_keys, cross_values, *self._found
+        self.bytes = sum(each.nbytes for each in kept)
+        self._check(work, config)
+
+    def _check(self, work: Work, config: ModelConfig) -> None:
+        """Replay another step than the one that was captured.
+
+        Raises:
+            RuntimeError: it does not give what PyTorch gives.
+        """
+        for found in self._found:
+            found.fill_(torch.nan)
+        self.ids.add_(1).remainder_(config.tgt_vocab)
+        self.position.fill_(min(1, config.max_positions - 1))
         self._replay()
-        for found, each in zip(self._found, want, strict=True):
-            if not (found - each).abs().max() <= NEAR * each.abs().max():
+        want = work()
+        scales = float(want[0].abs().median()), 1, 1  # few logits are banned, by a number beyond all others
+        for found, each, scale in zip(self._found, want, scales, strict=True):
+            if not torch.allclose(found, each, rtol=NEAR, atol=NEAR * scale):
                 raise RuntimeError("it would not give the same")
 
     def take(self, cache: Cache) -> None:
@@ -126,7 +148,8 @@ class Place:
         """The next step of the `cache` that is here, over ids [R]."""
         self.ids.copy_(ids)
         self.position.fill_(cache.length)
-        self._replay()
+        with _one_at_a_time:
+            self._replay()
         cache.length += 1
         logits, own, cross = self._found  # the next step writes over them
         return Stepped(logits.clone(), own[..., : cache.length].clone(), cross[..., : self.length].clone())
@@ -137,7 +160,7 @@ class Graphs:
 
     def __init__(self) -> None:
         self._model: Callable[[], Transformer | None] = lambda: None
-        self._free: deque[Place] = deque(maxlen=KEPT)  # the one that waited longest makes room
+        self._free: deque[Place] = deque()  # the one that waited longest comes first
 
     def __reduce__(self) -> tuple[type[Graphs], tuple[()]]:
         """Graphs belong to one model's memory."""
@@ -158,7 +181,7 @@ class Graphs:
 
     def forget(self) -> None:
         """The model's weights move: what was captured reads them where they were."""
-        self._model, self._free = (lambda: None), deque(maxlen=KEPT)
+        self._model, self._free = (lambda: None), deque()
 
     def step(self, model: Transformer, ids: Tensor, cache: Cache, gates: Gates | None) -> Stepped | None:
         """`Transformer.step` over the hypotheses ids [R] of one source; None if it is not for these, or the first.
@@ -180,7 +203,7 @@ class Graphs:
                 return None
             place.take(cache)
             cache.place = place
-            weakref.finalize(cache, self._free.append, place)
+            weakref.finalize(cache, _wait, place, self._free)
         return cache.place.step(ids, cache)
 
     def _place(self, model: Transformer, rows: int, source: int, room: int) -> Place | None:
@@ -199,6 +222,14 @@ class Graphs:
             log.warning("steps are launched kernel by kernel: %s", error)
             self.forget()
             return None
+
+
+def _wait(place: Place, free: deque[Place]) -> None:
+    """Let `place` wait among the `free` ones for the next search; those that waited longest make room."""
+    free.append(place)
+    with suppress(IndexError):  # another thread was faster
+        while len(free) > 1 and sum(each.bytes for each in tuple(free)) > KEPT:
+            free.popleft()
 
 
 def _up(count: int, step: int) -> int:
