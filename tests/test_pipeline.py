@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -111,6 +112,23 @@ def test_a_trace_survives_a_file(tiny: Translator, tmp_path: Path) -> None:
         np.testing.assert_array_equal(a.cross, b.cross)
 
 
+def test_a_trace_file_that_was_damaged_is_refused(tiny: Translator, tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    tiny.translate(TEXT, max_length=4).save(path)
+    whole = path.read_bytes()
+    damaged = [whole[: len(whole) * part // 20] for part in range(20)]
+    for at in range(0, len(whole), 29):
+        damaged.append(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+    np.save(tmp_path / "x.npy", np.zeros(3))
+    survived = 0  # some bytes of an archive say nothing
+    for content in [*damaged, (tmp_path / "x.npy").read_bytes()]:
+        path.write_bytes(content)
+        with suppress(InputError):
+            Trace.load(path)
+            survived += 1
+    assert survived < len(damaged) / 2
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_gives_the_single_translations(tiny: Translator, method: str) -> None:
     texts = [TEXT, "Ich renne.", "Haus", "Das Haus ist groß, aber alt. Guten Morgen!", "京都 😀"]
@@ -205,6 +223,8 @@ def test_over_long_text_is_refused_at_once(tiny: Translator) -> None:
         ({"beam": True}, "beam is True"),
         ({"top_p": float("nan")}, "top_p is nan"),
         ({"temperature": "hot"}, "temperature is 'hot'"),
+        ({"temperature": 10**400}, "temperature is 1000"),
+        ({"length_penalty": -(10**400)}, "length_penalty is -1000"),
         ({"max_length": 161}, "max_length is 161"),
         ({"max_length": 0}, "max_length is 0"),
         ({"colour": "red"}, "unknown setting 'colour'"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, TypeVar, get_args
@@ -38,8 +37,8 @@ def _whole(name: str, value: object, low: int, high: int) -> None:
 
 
 def _real(name: str, value: object, low: float, high: float) -> None:
-    number = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
-    _require(low <= number <= high, name, value, f"a finite number from {low} to {high}")
+    ok = isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high
+    _require(ok, name, value, f"a finite number from {low} to {high}")
 
 
 def _choice(name: str, value: object, literal: Any) -> None:
@@ -249,7 +248,7 @@ class TrainConfig:
     """One training run, whole: what it learns from, how long, and how it is made repeatable.
 
     `corpora` maps a corpus name to its copies an epoch (fractions: a fresh sample each epoch); a
-    corpus not named takes part once, one with 0 is left out. `batch_tokens` counts target tokens,
+    corpus not named takes part once, one with 0 is left out. `batch_tokens` counts tokens of a batch's longer side,
     padding included. `steps` are optimiser steps. `lr` is the peak of every schedule but Noam's,
     where it is the factor before d_model^-0.5; "trapezoid" is flat until the last `decay` steps and
     then falls to 0 in a line. `precision` "auto" means bfloat16 autocast on CUDA, float32 elsewhere.

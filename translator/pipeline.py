@@ -337,7 +337,7 @@ def load(
 
     Raises:
         CheckpointError: it is missing, damaged, or its files do not fit each other.
-        InputError: the device does not exist here, or bytes are not to be had.
+        InputError: the device does not exist here or has no room, or bytes are not to be had.
     """
     bundle = load_bundle(name, device=device, revision=revision, pickles=pickles)
     prepare(bundle.model, precision)

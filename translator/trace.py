@@ -190,7 +190,7 @@ class Trace:
                 return cls._from_meta(meta, {k: data[k] for k in ("encoder", "decoder", "cross")})
         except InputError:
             raise
-        except (OSError, KeyError, ValueError, TypeError) as error:
+        except Exception as error:  # archive, arrays and JSON each have errors of their own
             raise InputError(f"{path} is no trace file: {error}") from error
 
     def _meta(self) -> dict[str, Any]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +33,7 @@ from translator.analysis.profile import (
 from translator.config import ModelConfig, TextConfig
 from translator.model import Transformer
 from translator.text import VocabularyTokenizer
+from translator.ui.session import payload_of
 
 TEXTS = [("Ich renne in den Park.", "I run into the park."), ("Das Haus ist alt.", None), ("Guten Morgen!", None)]
 
@@ -149,6 +153,41 @@ def test_a_profile_of_other_weights_is_refused(own: Translator) -> None:
     other = Translator(replace(own.bundle, info=replace(own.bundle.info, sha256="2" * 64)))
     with pytest.raises(CheckpointError, match="of other weights"):
         stored_profile(other)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("alignment", {"x": 1}),
+        ("alignment", 5),
+        ("alignment.heads.input", [[0.5]]),
+        ("alignment.heads.output", [["low", "low"], ["low", "low"]]),
+        ("alignment.best_head.layer", 9),
+        ("alignment.best_head.reading", "neither"),
+        ("alignment.ways", {}),
+        ("heads.cross", []),
+        ("heads.cross.0.layer", 9),
+        ("heads.encoder.0.entropy", None),
+        ("heads.encoder.0.role", ["aligns"]),
+    ],
+)
+def test_a_malformed_profile_is_left_out_of_a_translation(
+    own: Translator, caplog: pytest.LogCaptureFixture, part: str, value: object
+) -> None:
+    gold = shipped_gold(("de", "en"))
+    assert gold is not None
+    bench = align_bench(own, replace(gold, pairs=gold.pairs[:1]))
+    profile = replace(head_profile(own, TEXTS, data="three"), alignment=alignment_table(bench))
+    path = store(own, profile) / "profile.json"
+    trace = own.translate("Das Haus ist alt.")
+    assert payload_of(own, trace)["profile"]
+    data = json.loads(path.read_text())
+    *above, last = (int(name) if name.isdigit() else name for name in part.split("."))
+    reduce(getitem, above, data)[last] = value
+    path.write_text(json.dumps(data))
+    with pytest.raises(CheckpointError, match="is no head profile"):
+        stored_profile(own)
+    assert "profile" not in payload_of(own, trace) and "left out" in caplog.text
 
 
 def test_a_section_is_added_or_replaced() -> None:

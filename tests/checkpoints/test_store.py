@@ -47,6 +47,33 @@ def change_config(folder: Path, change: Callable[[dict], object]) -> None:
     seal(folder)
 
 
+@pytest.fixture
+def full(second: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A device, the automatic one, whose memory runs out when the first weights are there."""
+
+    def to(model: torch.nn.Module, device: torch.device) -> None:
+        next(model.children())._apply(lambda tensor: tensor.to(device))
+        raise torch.OutOfMemoryError("out of memory")
+
+    monkeypatch.setattr(torch.nn.Module, "to", to)
+    monkeypatch.setattr("translator.checkpoints.store.choose_device", lambda name: torch.device(second))
+    return second
+
+
+@pytest.mark.parametrize("kind", ["tiny_checkpoint", "tiny_marian"])
+def test_where_the_device_is_full_the_model_stays_on_the_cpu(
+    kind: str, request: pytest.FixtureRequest, full: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = load_bundle(request.getfixturevalue(kind)).model
+    assert {each.device.type for each in model.state_dict().values()} == {"cpu"}
+    assert "stays on the CPU: out of memory" in caplog.text
+
+
+def test_a_device_that_was_asked_for_must_have_room(tiny_checkpoint: Path, full: str) -> None:
+    with pytest.raises(InputError, match=rf"device is '{full}', which does not take .*tiny: out of memory; use 'auto'"):
+        load_bundle(tiny_checkpoint, device=full)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("embeddings", ["separate", "tied"])
 @pytest.mark.parametrize("positions", ["interleaved", "learned"])

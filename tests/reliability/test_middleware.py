@@ -160,6 +160,7 @@ def test_surrogates_become_visible_and_unknown_keys_go(inner: Inner) -> None:
     [
         b"", b"[]", b"null", b"{", b"\xff\xfe", b"[" * 60_000,
         b'{"data": [NaN, 1], "fn_index": 3, "session_hash": "a"}',
+        b'{"data": [1e999, 1], "fn_index": 3, "session_hash": "a"}',
         json.dumps({**JOIN, "fn_index": 4}).encode(), json.dumps({**JOIN, "fn_index": True}).encode(),
         json.dumps({**JOIN, "fn_index": 3.0}).encode(), json.dumps({**JOIN, "data": ["one"]}).encode(),
         json.dumps({**JOIN, "data": "Hallo"}).encode(), json.dumps({**JOIN, "session_hash": "../x"}).encode(),

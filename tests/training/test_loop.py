@@ -9,10 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import torch
+import torch.distributed as dist
 
 from translator.config import DecodeConfig, TrainConfig
 from translator.decode import search_batch
@@ -53,6 +55,16 @@ def script(tmp_path: Path) -> Path:
     path = tmp_path / "run.py"
     path.write_text(RUN, encoding="utf-8")
     return path
+
+
+def test_processes_wait_for_hours_while_the_first_one_evaluates(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, timedelta] = {}
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setattr(dist, "init_process_group", lambda backend, **settings: asked.update(settings))
+    monkeypatch.setattr(dist, "get_rank", lambda: 1)
+    monkeypatch.setattr(dist, "get_world_size", lambda: 2)
+    assert Process.join() == Process(1, 2)
+    assert asked["timeout"] >= timedelta(hours=2)
 
 
 def without_time(records: list[dict[str, float]]) -> list[dict[str, float]]:

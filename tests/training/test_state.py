@@ -12,7 +12,15 @@ import torch
 
 from translator.errors import CheckpointError
 from translator.training import state
-from translator.training.state import LastWeights, Log, read_log, read_whole, write_whole
+from translator.training.state import (
+    LastWeights,
+    Log,
+    random_state,
+    read_log,
+    read_whole,
+    restore_random_state,
+    write_whole,
+)
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,6 +44,54 @@ def test_a_damaged_state_is_named(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-500])
     with pytest.raises(CheckpointError, match=r"state-0\.pt is no training state"):
         read_whole(path)
+
+
+class Generators:
+    """Those of three GPUs, which must not be asked for by a run on none."""
+
+    def __init__(self) -> None:
+        self.states = {0: 0.0, 1: 1.0, 2: 2.0}
+
+    def get_rng_state(self, device: torch.device) -> torch.Tensor:
+        return torch.tensor(self.states[device.index])
+
+    def set_rng_state(self, state: torch.Tensor, device: torch.device) -> None:
+        self.states[device.index] = float(state)
+
+    def get_rng_state_all(self) -> list[torch.Tensor]:
+        return list(map(torch.tensor, self.states.values()))
+
+    def is_available(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("device", "saved", "want"),
+    [
+        ("cuda:1", None, {0: 0.0, 1: 7.0, 2: 2.0}),
+        ("cpu", None, {0: 0.0, 1: 1.0, 2: 2.0}),
+        ("cuda:0", [7.0], {0: 7.0, 1: 1.0, 2: 2.0}),
+        ("cuda:2", [7.0], {0: 0.0, 1: 1.0, 2: 7.0}),
+        ("cuda:1", [5.0, 6.0, 7.0, 8.0, 9.0], {0: 0.0, 1: 6.0, 2: 2.0}),
+        ("cpu", [5.0, 6.0], {0: 0.0, 1: 1.0, 2: 2.0}),
+    ],
+)
+def test_a_run_keeps_the_generator_of_its_own_gpu(
+    monkeypatch: pytest.MonkeyPatch, device: str, saved: list[float] | None, want: dict[int, float]
+) -> None:
+    """An older state, of every GPU of another machine, is read too."""
+    there = torch.device(device)
+    generators = Generators()
+    monkeypatch.setattr(torch, "cuda", generators)
+    if saved is None:
+        generators.states = {0: 4.0, 1: 7.0, 2: 4.0}
+        kept = random_state(there)
+        assert len(kept["cuda"]) == (there.type == "cuda")
+        generators.states = {0: 0.0, 1: 1.0, 2: 2.0}
+    else:
+        kept = {"cpu": torch.get_rng_state(), "cuda": list(map(torch.tensor, saved))}
+    restore_random_state(kept, there)
+    assert generators.states == want
 
 
 def test_the_last_weights_are_averaged_and_older_ones_forgotten(tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from translator.analysis.interventions import head_importance, switch
 from translator.errors import CancelledError
 from translator.ui import frontend, lab_views
+from translator.ui.lab import board, switched
 from translator.ui.lab_tab import server_functions
 from translator.ui.models import Models
 
@@ -38,6 +40,19 @@ def test_the_board_and_the_switch(lab: dict) -> None:
     assert found["change"] == pytest.approx(board["values"][0][1], abs=2e-3)
     assert np.shape(found["before"]["links"]) == (len(found["before"]["words"]), 5)
     assert found["source"] == ["Das", "Haus", "ist", "alt", "."]
+
+
+def test_one_quantity_is_one_number_wherever_it_is_shown(tiny_checkpoint: Path) -> None:
+    """The page rounds, once."""
+    model = Models({"de-en": tiny_checkpoint}, device="cpu").get("de-en")
+    trace = model.translate("Das Haus ist alt.", method="greedy")
+    gates = {"cross": [[1, 0], [1, 1]]}
+    want = switch(model, trace, gates)
+    found = switched(model, trace, gates, lambda: False)
+    assert (found["change"], found["first"]) == (want.change, float(want.fixed.sum()))
+    assert (found["before"]["score"], found["after"]["score"]) == (want.before.score, want.after.score)
+    values = board(model, trace, "cross", lambda: False)["values"]
+    np.testing.assert_array_equal(values, head_importance(model, trace, ["cross"])["cross"])
 
 
 def test_a_forced_target_shows_every_map(lab: dict) -> None:
@@ -158,6 +173,14 @@ def test_every_view_answers(lab: dict, view: str) -> None:
         ("lab_ask", {"view": "align", "options": {**OPTIONS, "head": 9}}, "L2H9"),
         ("lab_ask", {"view": "norms", "options": {**OPTIONS, "head": 9}}, "head is 9"),
         ("lab_ask", {"view": "rollout", "options": {"method": "none"}}, "method is 'none'"),
+        ("lab_ask", {"view": "beams", "options": {**OPTIONS, "beam": 13}}, "must be a whole number from 2 to 12"),
+        ("lab_ask", {"view": "beams", "options": {**OPTIONS, "penalty": 10**400}}, "must be a number from -5 to 5"),
+        ("lab_ask", {"view": "beams", "options": {**OPTIONS, "penalty": None}}, "penalty is missing; it must be a"),
+        ("lab_ask", {"view": "edit", "options": {**OPTIONS, "step": None}}, "step is missing; it must be a whole"),
+        ("lab_ask", {"view": "edit", "options": {"choice": ""}}, "step is missing; it must be a whole number from 1"),
+        ("lab_ask", {"view": "align", "options": {**OPTIONS, "threshold": 2}}, "threshold is 2; it must be a number"),
+        ("lab_ask", {"view": "positions", "options": {**OPTIONS, "shift": 10**400}}, "shift is 1000"),
+        ("lab_ask", {"view": "positions", "options": {**OPTIONS, "side": ["both"]}}, "side is ['both']"),
     ],
 )
 def test_what_cannot_be_is_said_in_words(lab: dict, name: str, request_: dict, named: str) -> None:

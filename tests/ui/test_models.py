@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gc
 import shutil
+import time
 import weakref
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from translator import Translator, pipeline
 from translator.errors import CancelledError, CheckpointError, InputError
 from translator.ui.models import Models
 from translator.ui.session import translate_stream
@@ -65,6 +68,39 @@ def test_a_warm_model_has_laid_out_its_weights(tiny_checkpoint: Path) -> None:
     models = Models({"a": tiny_checkpoint}, device="cpu")
     models.warm().join()
     assert models.get("a").bundle.model.output._products
+
+
+def test_a_model_that_cannot_be_warmed_does_not_keep_the_others_waiting(
+    tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    loads = pipeline.load
+
+    def load(what: Path, **settings: Any) -> Translator:
+        if what.name == "odd":
+            raise RuntimeError("CUDA error")
+        return loads(what, **settings)
+
+    monkeypatch.setattr(pipeline, "load", load)
+    models = Models({"a": Path("odd"), "b": tiny_checkpoint}, device="cpu")
+    models.warm().join()
+    assert list(models.held) == ["b"] and "a could not be warmed" in caplog.text
+
+
+def test_what_could_not_be_loaded_is_tried_again_after_a_minute(
+    tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr("translator.ui.models.time.monotonic", lambda: now)
+    models = Models({"a": tmp_path / "a"}, device="cpu")
+    for _ in range(2):
+        with pytest.raises(CheckpointError, match="a is not available here: there is no checkpoint"):
+            models.get("a")
+        assert models.state("a").startswith("a is not available here: there is no checkpoint")
+        shutil.copytree(tiny_checkpoint, tmp_path / "a", dirs_exist_ok=True)
+        now += 59
+    now += 2
+    assert models.state("a") == ""
+    assert models.get("a").translate("wir").translation and models.state("a") == "ready"
 
 
 def test_no_pickle_is_loaded_whatever_the_folder_says(tiny_marian: Path, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ PE(p) · PE(q) depends on p − q alone. A model need not have learned to use th
 from __future__ import annotations
 
 import copy
-import math
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
@@ -22,7 +21,7 @@ from translator.trace import Trace
 
 Side = Literal["source", "target", "both"]
 TABLES = {"source": ("src_positions",), "target": ("tgt_positions",), "both": ("src_positions", "tgt_positions")}
-FARTHEST = 100_000
+RANGES = {"shift": (-100_000, 100_000), "scale": (0, 10)}
 
 
 def move(
@@ -60,10 +59,10 @@ def with_positions(model: Transformer, *, side: Side = "both", shift: float = 0,
     Raises:
         InputError: shift or scale cannot be had, or an unknown side.
     """
-    if side not in TABLES:
+    if not isinstance(side, str) or side not in TABLES:
         raise InputError(f"side is {side!r}; it must be source, target or both")
-    for name, value, low, high in (("shift", shift, -FARTHEST, FARTHEST), ("scale", scale, 0, 10)):
-        if not (isinstance(value, (int, float)) and math.isfinite(value) and low <= value <= high):
+    for (name, (low, high)), value in zip(RANGES.items(), (shift, scale), strict=True):
+        if not (isinstance(value, (int, float)) and low <= value <= high):
             raise InputError(f"{name} is {value!r}; it must be a number from {low} to {high}")
     changed = copy.copy(model)
     changed._parameters, changed._buffers = dict(model._parameters), dict(model._buffers)

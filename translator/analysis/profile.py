@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from translator.analysis.bench import Aligner, Bench
+from translator.analysis.bench import READINGS, Aligner, Bench
 from translator.analysis.heads import HeadStats, Measures, Rows, describe, measure, rows_of
 from translator.analysis.interventions import Progress
-from translator.analysis.passes import KINDS
+from translator.analysis.passes import KINDS, head_counts
 from translator.analysis.shards import gathering
 from translator.checkpoints.manifest import MAX_SIDE_BYTES, read_json
 from translator.checkpoints.save import amend
@@ -207,11 +207,39 @@ def stored_profile(translator: Translator) -> Profile | None:
             raise CheckpointError(f"{path} is of another format; run the command profile again")
         heads = {kind: tuple(HeadStats(**row) for row in rows) for kind, rows in data.pop("heads").items()}
         profile = Profile(heads=heads, **data)
-    except (KeyError, TypeError, AttributeError) as error:
+        _read_through(profile, head_counts(translator.bundle.model))
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise CheckpointError(f"{path} is no head profile: {error}; run the command profile again") from error
     if profile.checkpoint != translator.bundle.info.sha256:
         raise CheckpointError(f"{path} is of other weights; run the command profile again")
     return profile
+
+
+def _read_through(profile: Profile, counts: dict[str, tuple[int, int]]) -> None:
+    """Read what is read of a profile later; `counts` are the layers and heads of each kind.
+
+    Raises:
+        KeyError, TypeError, AttributeError, ValueError, IndexError: something is not there, or is something else.
+    """
+    for kind, count in counts.items():
+        heads = profile.heads[kind]
+        if [(head.layer, head.head) for head in heads] != list(np.ndindex(count)):
+            raise ValueError(f"the {kind} heads are not {count}, layers by heads")
+        _numbers([[getattr(head, name) for name in _NAMES] for head in heads])
+    best = best_aligner(profile)
+    if profile.alignment is not None and best is not None:
+        for reading in READINGS:
+            rates = _numbers(profile.alignment["heads"][reading])
+            if rates.shape != counts["cross"] or rates[best.layer, best.head].ndim:
+                raise ValueError(f"the rates of {reading} are {rates.shape}, not one for each head")
+    card_section(profile)
+
+
+def _numbers(values: Any) -> np.ndarray:
+    found = np.array(values, dtype=np.float64)
+    if not np.isfinite(found).all():
+        raise ValueError("a number is missing")
+    return found
 
 
 def card_section(profile: Profile) -> str:

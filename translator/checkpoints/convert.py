@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import torch
-
 from translator.checkpoints import annotated, nanogpt
 from translator.checkpoints.foreign import Weights
 from translator.checkpoints.marian import load_marian
@@ -61,7 +59,7 @@ def convert(
 def _from_marian(source: Path, folder: Path, heads: int | None, languages: tuple[str, str] | None, dtype: str) -> Path:
     if heads is not None or languages is not None:
         raise InputError("a Marian checkpoint says itself how many heads and which languages it has; leave them out")
-    bundle = load_marian(source, root=source, device=torch.device("cpu"))
+    bundle = load_marian(source, root=source)
     card = bundle.card or _card(folder.name, *_codes(bundle.src.config, bundle.tgt.config), f"Marian, `{source.name}`")
     return save_bundle(
         folder, model=bundle.model, src=bundle.src, tgt=bundle.tgt, name=folder.name, card=card, dtype=dtype,

@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from translator.checkpoints.bundle import CARD, CONFIG, Bundle
@@ -42,10 +41,8 @@ CONVERT = "convert the checkpoint once: python -m translator convert SOURCE FOLD
 _log = logging.getLogger(__name__)
 
 
-def load_marian(
-    folder: Path, *, root: Path, device: torch.device, name: str | None = None, pickles: bool = True
-) -> Bundle:
-    """Load a Marian folder; safetensors are preferred to a pickle, which is read as weights only.
+def load_marian(folder: Path, *, root: Path, name: str | None = None, pickles: bool = True) -> Bundle:
+    """Load a Marian folder, on the CPU; safetensors are preferred to a pickle, which is read as weights only.
 
     Args:
         root: no file may lie outside it, whatever links say.
@@ -70,7 +67,7 @@ def load_marian(
     model = assemble(model_settings, _parts(Weights(weights_path), model_settings, shared))
     card = folder / CARD
     return Bundle(
-        model=model.to(device),
+        model=model,
         src=src,
         tgt=tgt,
         info=CheckpointId(name or folder.name, sha256(weights_path), src.config.language, tgt.config.language),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from translator.errors import CheckpointError, InputError
 from translator.text import Tokenizer, load_tokenizer
 from translator.trace import CheckpointId
 
+log = logging.getLogger(__name__)
 KEYS = ("format", "name", "languages", "dtype", "model", "text", "decode")
 
 
@@ -27,23 +29,37 @@ def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None 
 
     Args:
         name: a name in the checkpoints folder ("de-en"), a folder, or a hub id ("owner/name").
-        device: "auto" (CUDA where there is one), or what PyTorch calls a device.
+        device: "auto" (CUDA where there is one that takes the model), or what PyTorch calls a device.
         revision: of a hub id only: a branch, a tag or, to pin it, the 40 hex digits of a commit.
         pickles: whether a Marian checkpoint's weights may be a pickle (read as weights only); a page says no.
     Raises:
         CheckpointError: it is missing, damaged, or its files do not fit each other.
-        InputError: the device does not exist, or a revision was given for a folder.
+        InputError: the device does not exist or has no room, or a revision was given for a folder.
     """
     place = choose_device(device)
+    bundle = _find(name, revision, pickles)
+    try:
+        bundle.model.to(place)
+    except RuntimeError as error:  # as a rule its memory ran out, when some of the weights were there
+        if device != "auto":
+            said = f"device is {device!r}, which does not take {name}: {error}; use 'auto' or 'cpu'"
+            raise InputError(said) from error
+        log.warning("%s stays on the CPU: %s", bundle.info.name, error)
+        bundle.model.cpu()
+    return bundle
+
+
+def _find(name: str | Path, revision: str | None, pickles: bool) -> Bundle:
+    """The checkpoint, on the CPU."""
     folder = _local(name)
     if folder is None:
         if not HUB_ID.fullmatch(str(name)):
             raise CheckpointError(f"there is no checkpoint {str(name)!r}; {_known()}")
         folder = download(str(name), revision or "main", pickles=pickles)
-        return _read(folder, root=folder.parents[1], device=place, name=f"{name}@{folder.name[:12]}", pickles=pickles)
+        return _read(folder, root=folder.parents[1], name=f"{name}@{folder.name[:12]}", pickles=pickles)
     if revision is not None:
         raise InputError(f"revision is {revision!r}, but {folder} is a folder; revisions are for hub ids (owner/name)")
-    return _read(folder, root=folder, device=place, pickles=pickles)
+    return _read(folder, root=folder, pickles=pickles)
 
 
 def choose_device(name: str) -> torch.device:
@@ -84,10 +100,10 @@ def _known() -> str:
     return f"{found}; a folder or a hub id (owner/name) will do as well"
 
 
-def _read(folder: Path, *, root: Path, device: torch.device, pickles: bool, name: str | None = None) -> Bundle:
+def _read(folder: Path, *, root: Path, pickles: bool, name: str | None = None) -> Bundle:
     """Verify and load `folder`; `name` overrules the name it gives itself."""
     if is_marian(folder):
-        return load_marian(folder, root=root, device=device, name=name, pickles=pickles)
+        return load_marian(folder, root=root, name=name, pickles=pickles)
     weights = inside(folder, WEIGHTS, root)
     check_header_size(weights)  # before a byte of it is hashed
     digests = verify(folder, root)
@@ -105,7 +121,7 @@ def _read(folder: Path, *, root: Path, device: torch.device, pickles: bool, name
     if mismatch:
         raise CheckpointError(f"{folder}: {mismatch}")
     return Bundle(
-        model=model.to(device),
+        model=model,
         src=tokenizers["src"],
         tgt=tokenizers["tgt"],
         info=CheckpointId(name or config["name"], digests[WEIGHTS], src_language, tgt_language),

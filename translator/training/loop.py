@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +35,8 @@ from translator.training.state import (
 )
 
 LOG_EVERY = 20
+PATIENCE = timedelta(hours=12)
+"""How long a process waits for the others: the first one evaluates and selects weights while they do."""
 
 Evaluate = Callable[[Transformer], dict[str, float]]
 """Scores a model on the development set; the entry `bleu` decides which weights are best."""
@@ -57,7 +60,8 @@ class Process:
         if not dist.is_initialized():
             if torch.cuda.is_available():
                 torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)) % torch.cuda.device_count())
-            dist.init_process_group("cuda:nccl,cpu:gloo" if torch.cuda.is_available() else "gloo")
+            backend = "cuda:nccl,cpu:gloo" if torch.cuda.is_available() else "gloo"
+            dist.init_process_group(backend, timeout=PATIENCE)
         return cls(dist.get_rank(), dist.get_world_size())
 
     def wait(self) -> None:
@@ -141,7 +145,7 @@ class Trainer:
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "progress": asdict(self.progress),
-            "random": random_state(),
+            "random": random_state(self.device),
         }
         write_whole(self._state_file, state)
 
@@ -150,7 +154,7 @@ class Trainer:
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.progress = Progress(**state["progress"])
-        restore_random_state(state["random"])
+        restore_random_state(state["random"], self.device)
 
     def run(self, *, until: int | None = None, save_every: int = 100) -> Progress:
         """Train up to step `until` (default: the config's last), saving the state every `save_every` steps."""

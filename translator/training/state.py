@@ -60,17 +60,18 @@ def read_whole(path: Path) -> Any:
         raise CheckpointError(f"{path} is no training state: {error}; remove it to begin anew") from error
 
 
-def random_state() -> dict[str, Tensor | list[Tensor]]:
-    """The generators that dropout draws from."""
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+def random_state(device: torch.device) -> dict[str, Tensor | list[Tensor]]:
+    """The generators that dropout draws from in a run on `device`."""
+    cuda = [torch.cuda.get_rng_state(device)] if device.type == "cuda" else []
     return {"cpu": torch.get_rng_state(), "cuda": cuda}
 
 
-def restore_random_state(state: dict[str, Any]) -> None:
+def restore_random_state(state: dict[str, Any], device: torch.device) -> None:
     """Continue the generators where `random_state` found them."""
     torch.set_rng_state(state["cpu"])
-    if state["cuda"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(state["cuda"])
+    if state["cuda"] and device.type == "cuda":
+        own = min(device.index or 0, len(state["cuda"]) - 1)  # older states hold every GPU's
+        torch.cuda.set_rng_state(state["cuda"][own], device)
 
 
 class LastWeights:

@@ -48,7 +48,7 @@ def number(asked: Asked, name: str, low: int = 1, high: int | None = None) -> in
     if whole and low <= value <= top:
         return int(value)
     most = "" if high is None else f" to {high}"
-    raise InputError(f"{name} is {value!r}; it must be a whole number from {low}{most}")
+    raise InputError(f"{_found(name, value)}; it must be a whole number from {low}{most}")
 
 
 def text(asked: Asked, name: str) -> str:
@@ -63,16 +63,21 @@ def text(asked: Asked, name: str) -> str:
     return value
 
 
-def real(asked: Asked, name: str) -> float:
-    """The number called `name`.
+def real(asked: Asked, name: str, low: float, high: float) -> float:
+    """The number called `name`, from `low` to `high`.
 
     Raises:
-        InputError: it is no number.
+        InputError: it is no such number.
     """
-    value = asked.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InputError(f"{name} is {value!r}; it must be a number")
-    return float(value)
+    value: Any = asked.get(name)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high:
+        return float(value)
+    raise InputError(f"{_found(name, value)}; it must be a number from {low} to {high}")
+
+
+def _found(name: str, value: object) -> str:
+    """What came instead, cut short; a field that was left empty sends null."""
+    return f"{name} is missing" if value is None else f"{name} is {value!r:.40}"
 
 
 def choice(asked: Asked, name: str, known: Sequence[C], default: C) -> C:

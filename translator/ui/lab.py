@@ -25,7 +25,7 @@ Answer = dict[str, Any]
 def board(model: Translator, trace: Trace, kind: str, stop: Stop) -> Answer:
     """Δ log-probability in nats [L][H] and role of every head of one kind."""
     values = interventions.head_importance(model, trace, [kind], stop=stop)[kind]
-    return {"kind": kind, "values": values.round(4).tolist(), "roles": roles(model, trace, kind)}
+    return {"kind": kind, "values": values.tolist(), "roles": roles(model, trace, kind)}
 
 
 def switched(model: Translator, trace: Trace, gates: Asked, stop: Stop) -> Answer:
@@ -37,8 +37,8 @@ def switched(model: Translator, trace: Trace, gates: Asked, stop: Stop) -> Answe
         "source": list(words_of(trace.normalised, model.languages[0])),
         "before": _side(model, found.before, chosen),
         "after": _side(model, found.after, chosen & (left > 0)),
-        "first": round(float(found.fixed.sum()), 3),
-        "change": round(found.change, 3),
+        "first": float(found.fixed.sum()),
+        "change": found.change,
     }
 
 
@@ -50,7 +50,7 @@ def _side(model: Translator, trace: Trace, heads: np.ndarray) -> Answer:
     return {
         "text": trace.translation,
         "words": list(words),
-        "score": round(trace.score, 3),
+        "score": trace.score,
         "links": links.round(3).tolist(),
     }
 

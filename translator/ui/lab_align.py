@@ -76,7 +76,7 @@ def _aligner(model: Translator, trace: Trace, asked: Asked) -> bench.Aligner:
         head=head - 1 if head else None,
         reading=choice(asked, "reading", bench.READINGS, best.reading),
         way=choice(asked, "way", bench.WAYS, "argmax"),
-        threshold=real(asked, "threshold"),
+        threshold=real(asked, "threshold", 0, 1),
     )
 
 

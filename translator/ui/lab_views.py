@@ -112,10 +112,8 @@ def _edit(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
 
 
 def _beams(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
-    width = number(asked, "beam", 2)
-    if width > MAX_BEAM:
-        raise InputError(f"beam is {width}; a tree of more than {MAX_BEAM} beams cannot be read")
-    tree = beams.beam_tree(model, trace.source, beam=width, length_penalty=real(asked, "penalty"), stop=stop)
+    width, penalty = number(asked, "beam", 2, MAX_BEAM), real(asked, "penalty", -5, 5)
+    tree = beams.beam_tree(model, trace.source, beam=width, length_penalty=penalty, stop=stop)
     pruned = sum(node.fate == "pruned" for node in tree.nodes)
     said = {"text": tree.trace.translation, "score": minus(tree.trace.score)}
     greedy = {"text": tree.greedy.translation, "score": minus(tree.greedy.score)}
@@ -242,7 +240,8 @@ def _profile(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answe
 
 def _positions(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     side: Any = asked.get("side")
-    moved = positions.move(model, trace, side=side, shift=real(asked, "shift"), scale=real(asked, "scale"), stop=stop)
+    change = {name: real(asked, name, *range_) for name, range_ in positions.RANGES.items()}
+    moved = positions.move(model, trace, side=side, **change, stop=stop)
     return {"lines": _both(trace, moved)}
 
 

@@ -82,7 +82,11 @@ class Doors:
         values = _object(body)
         name, _, endpoint = call.partition(":")
         keys = _CALLS[name](self, values, endpoint)
-        clean = json.dumps({key: values[key] for key in keys if key in values}, ensure_ascii=False, allow_nan=False)
+        kept = {key: values[key] for key in keys if key in values}
+        try:
+            clean = json.dumps(kept, ensure_ascii=False, allow_nan=False)
+        except (ValueError, RecursionError) as error:
+            raise InputError("the body holds a number beyond all bounds, or is nested too deeply") from error
         return _SURROGATE.sub("\ufffd", clean).encode()
 
     def _join(self, values: dict[str, Any], _: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
@@ -30,6 +31,8 @@ DIRECTIONS = ("en-zh", "de-en")
 MEMORY = 2 * 2**30
 """Bytes that the models held may come to, their weights as laid out for the processor included; whoever still
 translates with one that was let go keeps it until he is done."""
+FORGIVEN = 60.0
+"""Seconds for which a checkpoint that could not be loaded is not tried again: a hub may be out of reach for a while."""
 
 
 class Models:
@@ -53,7 +56,7 @@ class Models:
         self.memory = memory
         self._marked = zero.marked(self._decoded)
         self._loaded: OrderedDict[str, Translator] = OrderedDict()  # the least recently used first
-        self._failed: dict[str, TranslatorError] = {}
+        self._failed: dict[str, tuple[TranslatorError, float]] = {}  # why, and until when
         self._compiles = False
         self._lock = threading.Lock()
         self._locks = {name: threading.Lock() for name in self.names}
@@ -75,14 +78,20 @@ class Models:
         def load() -> None:
             for name in self.names:
                 if sum(self.held.values()) <= self.memory / 2:
-                    found = self._load(name)
-                    if not isinstance(found, TranslatorError):
-                        with suppress(TranslatorError):  # an odd vocabulary may lack every word of it
-                            found.translate("Hello", max_length=2)
+                    try:
+                        self._try(name)
+                    except Exception:  # a defect that one checkpoint meets must not keep the others waiting
+                        log.exception("%s could not be warmed", name)
 
         thread = threading.Thread(target=load, daemon=True)
         thread.start()
         return thread
+
+    def _try(self, name: str) -> None:
+        found = self._load(name)
+        if not isinstance(found, TranslatorError):
+            with suppress(TranslatorError):  # an odd vocabulary may lack every word of it
+                found.translate("Hello", max_length=2)
 
     def get(self, name: str) -> Translator:
         """The model that the page calls `name`; waits while it loads, so it is asked for in a worker (or see `ask`).
@@ -102,8 +111,9 @@ class Models:
         """What becomes of it, at once: "ready", "loading", "" if nobody has asked for it yet, or why it is refused."""
         if not isinstance(name, str) or name not in self.names:
             return f"there is no direction {str(name)[:20]!r}; there are {', '.join(self.names)}"
-        if name in self._failed:
-            return f"{name} is not available here: {self._failed[name]}"
+        failure = self._failure(name)
+        if failure is not None:
+            return f"{name} is not available here: {failure}"
         return "ready" if name in self._loaded else "loading" if self._locks[name].locked() else ""
 
     def ask(self, name: str, work: Callable[[Translator], R]) -> R:
@@ -140,10 +150,16 @@ class Models:
         on_gpu = replace(bundle, model=copy.deepcopy(bundle.model).to("cuda"))
         yield (yield from type(self._loaded[name])(on_gpu).stream(text, **settings))
 
+    def _failure(self, name: str) -> TranslatorError | None:
+        """Why `name` could not be loaded, for as long as that is remembered."""
+        error, until = self._failed.get(name, (None, 0.0))
+        return error if time.monotonic() < until else None
+
     def _load(self, name: str) -> Translator | TranslatorError:
         with self._locks[name]:
-            if name in self._failed:
-                return self._failed[name]
+            failure = self._failure(name)
+            if failure is not None:
+                return failure
             with self._lock:
                 if name in self._loaded:
                     self._loaded.move_to_end(name)
@@ -155,7 +171,7 @@ class Models:
                 model = load(what, device=self.device, revision=revision, pickles=False)
             except TranslatorError as error:
                 log.warning("%s is not available: %s", name, error)
-                self._failed[name] = error
+                self._failed[name] = error, time.monotonic() + FORGIVEN
                 return error
             self._keep(name, model)
             if self._compiles:
