@@ -56,7 +56,7 @@ const tMessage = text => {
   if (table[text]) return table[text];
   for (const english of Object.keys(table)) {
     const names = [...english.matchAll(/\{(\w+)\}/g)].map(found => found[1]);
-    if (names.length < 2) continue;
+    if (!names.length) continue;
     const match = new RegExp("^" + english.split(/\{\w+\}/).map(part => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("(.+?)") + "$").exec(text);
     if (match && english.replace(/\{\w+\}/g, "").trim().length > 12) return t(english, Object.fromEntries(names.map((name, i) => [name, thousands(match[i + 1])])));
   }

@@ -234,7 +234,7 @@ const mountCompare = (element, props, watch) => {
     const message = await Promise.resolve(messageOf(value)).catch(unread);
     if (value !== last) return;
     loads++;  // what was asked for before must not come after
-    if (message.error) return view.notice(tMessage(message.error));
+    if (message.error) return view.notice([message.side && t(`Sentence ${message.side.toUpperCase()}`), tMessage(message.error)].filter(Boolean).join(": "));
     view.notice("");
     view.show(message.a, message.b);
   });

@@ -137,7 +137,7 @@ class Explorer {
   /* ---- a translation arrives ---- */
   show(payload) {
     this.steps.stop();
-    const before = this.trace, trace = new Translation(payload), beforeLive = this.beforeLive;
+    const before = this.payload, trace = new Translation(payload), beforeLive = this.beforeLive;
     this.live = this.beforeLive = null;
     const { layers, heads } = trace.maps.cross, { kind, layer, head } = beforeLive || this.state;
     const fits = before && this.state.layer < layers && this.state.head < heads;
@@ -221,14 +221,14 @@ const bestHead = trace => {
 
 /** The part of a wished-for state that this translation can show. */
 const within = (trace, wanted) => {
-  const kind = wanted.kind in trace.maps ? wanted.kind : "cross", { layers, heads } = trace.maps[kind], ok = {};
-  if (wanted.kind in trace.maps) ok.kind = wanted.kind;
-  if (wanted.layer >= 0 && wanted.layer < layers) ok.layer = wanted.layer;
-  if (wanted.head >= 0 && wanted.head < heads) ok.head = wanted.head;
-  if (wanted.step >= 0 && wanted.step < trace.tgt.length) ok.step = wanted.step;
-  if (wanted.query >= 0 && wanted.query < trace.src.length) ok.query = wanted.query;
-  if (["heatmap", "arcs", "aggregate"].includes(wanted.view)) ok.view = wanted.view;
-  if (["sub", "word"].includes(wanted.unit)) ok.unit = wanted.unit;
+  const kind = Object.hasOwn(trace.maps, wanted.kind) ? wanted.kind : "cross", { layers, heads } = trace.maps[kind], ok = {};
+  const known = {
+    kind: Object.keys(trace.maps), view: ["heatmap", "arcs", "aggregate"], unit: ["sub", "word"], scale: ["linear", "root", "row"], specials: ["shown", "hidden", "renormalised"],
+    aggregate: AGGREGATES.map(([value]) => value).filter(value => !value.startsWith("chosen") && (value !== "rollout" || kind === "encoder")),
+  };
+  for (const [name, values] of Object.entries(known)) if (values.includes(wanted[name])) ok[name] = wanted[name];
+  for (const [name, count] of Object.entries({ layer: layers, head: heads, step: trace.tgt.length, query: trace.src.length })) if (Number.isInteger(wanted[name]) && wanted[name] >= 0 && wanted[name] < count) ok[name] = wanted[name];
+  if (ok.specials) ok.renormalise = ok.specials === "renormalised";
   return ok;
 };
 

@@ -225,8 +225,9 @@ const copyText = async text => {
 
 /* ---- a link that rebuilds the view; all of it in the fragment, which no server sees ---- */
 const SETTING_KEYS = { method: "m", beam: "b", length_penalty: "lp", temperature: "te", top_k: "tk", top_p: "tp", seed: "sd", max_length: "ml" };
+const VIEW_KEYS = { unit: "u", aggregate: "a", scale: "c", specials: "x" };
 const permalink = x => {
-  const { source, direction } = x.trace, { kind, layer, head, step, query, view, unit } = x.state, part = new URLSearchParams();
+  const { source, direction } = x.trace, { kind, layer, head, step, query, view } = x.state, part = new URLSearchParams();
   part.set("d", direction);
   part.set("t", source);
   for (const [name, value] of Object.entries(decodingOf(x.trace))) if (name in SETTING_KEYS) part.set(SETTING_KEYS[name], value);
@@ -236,15 +237,20 @@ const permalink = x => {
   part.set("s", step + 1);
   if (kind === "encoder") part.set("q", query + 1);
   if (view !== "heatmap") part.set("v", view);
-  if (unit !== "sub") part.set("u", unit);
+  for (const [name, key] of Object.entries(VIEW_KEYS)) if (x.state[name] !== FIRST_STATE[name]) part.set(key, x.state[name]);
   const address = new URL(location.href);
   address.hash = part.toString();
   return address.href;
 };
+/** What a link asks for, or null; what it says of numbers that are none is left out. */
 const readPermalink = hash => {
-  const part = new URLSearchParams(hash.replace(/^#/, "")), number = key => (part.has(key) ? Number(part.get(key)) - 1 : undefined);
+  const part = new URLSearchParams(hash.replace(/^#/, "")), place = key => (part.has(key) ? Number(part.get(key)) - 1 : undefined);
   if (!part.has("t")) return null;
-  const settings = {};
-  for (const [name, key] of Object.entries(SETTING_KEYS)) if (part.has(key)) settings[name] = name === "method" ? part.get(key) : Number(part.get(key));
-  return { text: part.get("t"), direction: part.get("d") || "en-zh", settings, view: { kind: part.get("k"), layer: number("l"), head: number("h"), step: number("s"), query: number("q"), view: part.get("v"), unit: part.get("u") } };
+  const settings = {}, method = part.get(SETTING_KEYS.method);
+  for (const [name, key] of Object.entries(SETTING_KEYS)) if (part.get(key) && Number.isFinite(Number(part.get(key)))) settings[name] = Number(part.get(key));
+  delete settings.method;
+  if (Object.hasOwn(METHODS, method)) settings.method = method;
+  const view = { kind: part.get("k"), layer: place("l"), head: place("h"), step: place("s"), query: place("q"), view: part.get("v") };
+  for (const [name, key] of Object.entries(VIEW_KEYS)) view[name] = part.get(key);
+  return { text: part.get("t"), direction: part.get("d"), settings, view };
 };

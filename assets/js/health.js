@@ -31,7 +31,7 @@ const makeHealth = x => {
   const counts = ({ words, tokens, limit, split }) => {
     const meter = el("span", { class: "meter", "aria-hidden": "true" });
     meter.style.setProperty("--w", 100 * clamp(tokens / limit, 0, 1) + "%");
-    const text = tParts("{words} words → {n} subwords of {limit}", { words: String(words), n: String(tokens), limit: document.createTextNode(String(limit)) });
+    const text = tParts(words === 1 ? "{words} word → {n} subwords of {limit}" : "{words} words → {n} subwords of {limit}", { words: String(words), n: String(tokens), limit: document.createTextNode(String(limit)) });
     const button = el("button", { type: "button", class: "counts", "aria-expanded": String(!sheet.hidden), "aria-controls": "split", title: t("Show the split"), on: { click: toggle } }, icon("M6 4l4 4-4 4"), el("span", {}, ...text), meter);
     button.disabled = !split || !split.length;
     return el("li", {}, button);
@@ -42,6 +42,7 @@ const makeHealth = x => {
     if (facts.problem) items.push(item(false, el("b", { text: tMessage(facts.problem) })));
     else items.push(facts.tokens >= NEAR * facts.limit ? item(false, el("b", { text: t("near the limit") })) : item(true, t("nothing cut")));
     items.push(item(facts.unknown === 0, ...tParts("{n} unknown", { n: String(facts.unknown) })));
+    if (facts.bytes) items.push(item(false, ...tParts("{n} subwords are bytes of characters that it does not know", { n: String(facts.bytes) })));
     if (facts.normalised) items.push(item(undefined, ...tParts(facts.changed === 1 ? "{n} character normalised" : "{n} characters normalised", { n: String(facts.changed) })));
     if (facts.shares) items.push(item(undefined, ...tParts("{share} of cross attention on specials", { share: percent(facts.shares.cross) })));
     else if (!facts.problem) items.push(item(undefined, el("span", { class: "cap", text: t("not translated yet") })));

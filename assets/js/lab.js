@@ -7,7 +7,7 @@ const LAB_KIND = ["kind", "Attention", LAB_KINDS, "cross"];
 const LAB_VIEWS = [
   ["force", "Force a target", "Your own translation through the model: the log-probability of each token and its rank among all of them, 1 the best. A high rank is not quality: the model judges by what it has read.", "Stahlberg & Byrne 2019", [["target", "Your translation", "text", ""], ["kind", "Attention", ["none", ...LAB_KINDS], "none"], ...LAB_PLACE]],
   ["edit", "Edit and continue", "Put another token at a step and let the model go on from there; left empty, the runner-up is taken. One change can turn the rest, which says how much hung on it, not why.", "Vaswani et al. 2017", [["step", "Step", "number", 2], ["choice", "Token", "text", ""]]],
-  ["beams", "Beam tree", "Every hypothesis that a beam search kept, the pruned ones too, with its scores; greedy search stands beside it. The best score found need not be the best there is.", "Wu et al. 2016", [["beam", "Beams", "number", 4], ["penalty", "Length penalty", "range:0:2:0.1", 0.6]]],
+  ["beams", "Beam tree", "Every hypothesis that a beam search kept, the pruned ones too, with its scores; greedy search stands beside it. The best score found need not be the best there is.", "Wu et al. 2016", [["beam", "Beams", "number:2:12", 4], ["penalty", "Length penalty", "range:0:2:0.1", 0.6]]],
   ["norms", "Norms", "A weight says how much of a key is read, its norm how large the vector is that arrives. Large vectors may still point where later layers do not look.", "Kobayashi et al. 2020", [LAB_KIND, ...LAB_PLACE]],
   ["rollout", "Rollout and flow", "Attention multiplied through all layers: which source token could reach which target token. It sees weights and assumes that residual connections carry half; values and feed-forward layers are left out.", "Abnar & Zuidema 2020", [["method", "Method", ["rollout", "flow"], "rollout"]]],
   ["lens", "Logit lens", "What each decoder layer would say if it were the last. Early layers were never trained to speak, so nonsense there does not mean that they do nothing.", "nostalgebraist 2020", []],
@@ -18,9 +18,11 @@ const LAB_VIEWS = [
   ["cell", "One cell", "One attention weight worked out: query, key, dot product, scaling, mask, softmax and what is carried. The numbers are exact; what a dimension means nobody can read off them.", "Vaswani et al. 2017", [LAB_KIND, ...LAB_PLACE, ["query", "Query row", "number", 1], ["key", "Key column", "number", 1]]],
 ];
 
+const headsOff = off => (off ? (off === 1 ? t("1 head off") : t("{off} heads off", { off })) : t("all heads on"));
+
 const mountLab = (element, server) => {
   const box = element.querySelector(".lab"), find = selector => box.querySelector(selector);
-  const state = { kind: "cross", boards: {}, off: new Map(), held: [], change: null, view: "force", options: {}, answers: {}, text: "", way: "", id: null, run: 0, asked: 0, own: false };
+  const state = { kind: "cross", boards: {}, off: new Map(), held: [], change: null, view: "force", options: {}, answers: {}, text: "", way: "", id: null, run: 0, asked: 0, own: false, filled: "" };
   const key = (kind, layer, head) => `${kind}:${layer}:${head}`;
   const signed = (value, digits = 2) => (Math.abs(value) < .5 * 10 ** -digits ? (0).toFixed(digits) : (value < 0 ? "−" : "+") + Math.abs(value).toFixed(digits));
   const plainNumber = value => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2);
@@ -36,20 +38,27 @@ const mountLab = (element, server) => {
   /** What the server computes at this moment, by the name it is asked by; who waits no longer has it stopped there. */
   const runs = {};
   const ask = async (name, request) => {
-    const run = runs[name] = Math.random().toString(36).slice(2);
+    const run = runs[name] = Math.random().toString(36).slice(2), { text, way } = state;
     try {
-      const answer = await server[name]({ text: state.text, direction: state.way, id: state.id, run, ...request });
-      if (answer.id) state.id = answer.id;
+      const answer = await server[name]({ text, direction: way, id: state.id, run, ...request });
+      if (answer.id && text === state.text && way === state.way) state.id = answer.id;
       return answer;
     } catch { return { error: t("No answer from the server. Please try again.") }; }
     finally { if (runs[name] === run) delete runs[name]; }
   };
   const leave = (...names) => { for (const name of names) if (runs[name]) server.lab_stop({ run: runs[name] }).catch(() => {}); };
-  const clear = () => { Object.assign(state, { boards: {}, off: new Map(), held: [], change: null, answers: {}, text: "", id: null }); refuse(".lab-error", ""); };
+  /** Nothing is known of the sentence any more, and what is still on its way is not waited for. */
+  const clear = () => {
+    state.asked++;
+    leave("lab_board", "lab_switch", "lab_ask");
+    waiting(false);
+    if (state.options.force?.target === state.filled) delete state.options.force?.target;
+    Object.assign(state, { boards: {}, off: new Map(), held: [], change: null, answers: {}, text: "", id: null });
+    refuse(".lab-error", "");
+  };
   /** `show` switches the head off that the translation needs most, so that the first look has something to see. */
   const start = async (show = false) => {
     const number = ++state.run;
-    leave("lab_board", "lab_switch");
     clear();
     Object.assign(state, { text: find("#lab-text").value, way: direction() });
     paint();
@@ -58,14 +67,14 @@ const mountLab = (element, server) => {
       busy(true, t("Switching off heads one by one: {done} of {all} attentions", { done, all: 3 }), done);
       const answer = await ask("lab_board", { kind });
       if (number !== state.run) return;
-      if (answer.error) { busy(false); return refuse(".lab-error", answer.error); }
+      if (answer.error) { busy(false); return refuse(".lab-error", tMessage(answer.error)); }
       state.boards[kind] = answer;
       if (show && !done) switchOff([neediest(kind)]);
       paint();
       if (!done) { await again(); if (number !== state.run) return; }
     }
     busy(false);
-    if (state.change && !state.options.force?.target) { (state.options.force ||= {}).target = state.change.before.text; if (state.view === "force") paintViews(); }
+    if (state.change && !state.options.force?.target) { (state.options.force ||= {}).target = state.filled = state.change.before.text; if (state.view === "force") paintViews(); }
     look();
   };
   const neediest = kind => {
@@ -81,7 +90,7 @@ const mountLab = (element, server) => {
     }
     const off = state.off.size, answer = await ask("lab_switch", { gates });
     if (number !== state.run) return;
-    refuse(".lab-error", answer.error);
+    refuse(".lab-error", tMessage(answer.error || ""));
     if (!answer.error) state.change = { ...answer, off };
     paintChange();
   };
@@ -164,7 +173,7 @@ const mountLab = (element, server) => {
     const change = state.change, before = find(".before"), after = find(".after");
     before.replaceChildren(); after.replaceChildren(); find(".lab-ribbons").replaceChildren();
     if (!change) return;
-    const title = change.off === 1 ? t("1 head off") : t("{off} heads off", { off: change.off }), fresh = changed(change.before.words, change.after.words);
+    const title = headsOff(change.off), fresh = changed(change.before.words, change.after.words);
     const target = languagesOf(state.way)[1];
     const said = el("p", { lang: target });
     let at = 0;
@@ -179,7 +188,7 @@ const mountLab = (element, server) => {
   };
   /** What the ribbons show: old words, source, new words, and the weights between them. */
   const changePicture = () => {
-    const { before, source, after, off } = state.change, [from, to] = languagesOf(state.way), title = off === 1 ? t("1 head off") : t("{off} heads off", { off });
+    const { before, source, after, off } = state.change, [from, to] = languagesOf(state.way), title = headsOff(off);
     return {
       rows: [{ name: t("All heads on"), words: before.words, lang: to }, { name: t("Source"), words: source, lang: from }, { name: title, words: after.words, lang: to, fresh: changed(before.words, after.words) }],
       bands: [before.links, source.map((_, j) => after.links.map(line => line[j]))],
@@ -234,7 +243,7 @@ const mountLab = (element, server) => {
   const look = async (anew = false) => {
     const name = state.view, number = ++state.asked, own = state.options[name];
     leave("lab_ask");
-    if (!state.text || (name === "force" && !(own.target || "").trim())) return waiting(false);
+    if (!state.text || (name === "force" && !anew && !(own.target || "").trim())) return waiting(false);
     if (!anew && state.answers[name]) { waiting(false); return paintAnswer(); }
     waiting(true);
     const answer = await ask("lab_ask", { view: name, options: own });
@@ -245,9 +254,14 @@ const mountLab = (element, server) => {
     for (const [field, value] of Object.entries(answer.chosen || {})) if (own[field] === null) { own[field] = value; filled = true; }
     if (filled) paintViews(); else paintAnswer();
   };
+  /** A refusal with a field called as it stands beside it, not as the server knows it. */
+  const named = text => {
+    const field = LAB_VIEWS.find(([name]) => name === state.view)[4].find(([name]) => text.startsWith(name + " "));
+    return field ? `“${t(field[1])}”${text.slice(field[0].length)}` : text;
+  };
   const paintAnswer = () => {
     const answer = state.answers[state.view] || {}, lines = find(".lab-lines"), figures = find(".lab-figures"), table = find(".lab-table");
-    refuse(".lab-view-error", answer.error);
+    refuse(".lab-view-error", tMessage(named(answer.error || "")));
     lines.replaceChildren(...(answer.lines || []).map(([words, values]) => el("p", {}, ...tParts(words, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, name === "method" ? t(value) : String(value)]))))));
     figures.replaceChildren();
     find(".lab-answer").classList.toggle("pictured", !!(answer.figures || []).length || !!answer.ribbons);
@@ -290,7 +304,7 @@ const mountLab = (element, server) => {
   find(".lab-ask").addEventListener("submit", event => { event.preventDefault(); start(); });
   find(".lab-stop").addEventListener("click", stop);
   find(".lab-export").addEventListener("click", save);
-  find("#lab-text").addEventListener("input", () => { state.own = true; });
+  find("#lab-text").addEventListener("input", event => { state.own = !!event.target.value.trim(); });
   find(".lab-again").addEventListener("click", () => { if (Object.keys(state.boards).length) again(); });
   find(".lab-grid").addEventListener("keydown", arrows);
   find(".lab-gate input").addEventListener("input", event => { for (const id of state.held) state.off.set(id, event.target.valueAsNumber); paintBoard(); });
@@ -308,7 +322,7 @@ const mountLab = (element, server) => {
     if (!event.target.closest("#direction")) return;
     stop();
     clear();
-    Object.assign(state, { own: false, options: {} });
+    state.options = {};
     find(".lab-progress").textContent = "";
     paint();
     setTimeout(() => { if (box.clientWidth) opened(); }, 400);  // until the page has its example of this direction

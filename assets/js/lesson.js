@@ -48,7 +48,7 @@ const mountLesson = (element, server) => {
       answer ||= unanswered();
       if (number !== asked) return;
       box.removeAttribute("aria-busy");
-      if (answer.error) return refuse(answer.error);
+      if (answer.error) return refuse(tMessage(answer.error));
       latest = answer;
       if (state.course) show();  // the course may be the later answer of the two: it shows what it finds
     }, wait);

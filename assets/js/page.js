@@ -44,7 +44,8 @@ const mountExplorer = (element, props, watch, server) => {
     if (value !== last) return;
     if (message.kind === "example") return x.wanted ? null : open((data.directions.includes(asked) && first(asked) || message).id, true);
     if (message.kind === "empty") { busy(false); return x.empty(t(message.text)); }
-    if (message.kind === "step") { if (!document.body.classList.contains("busy")) return; busy(true); x.notice(""); return x.stream(message); }
+    if (!document.body.classList.contains("busy")) return;  // it was stopped
+    if (message.kind === "step") { busy(true); x.notice(""); setField(field("translation"), message.translation); return x.stream(message); }
     busy(false);
     if (message.kind === "error") { x.restore(); if (x.payload) setField(field("translation"), x.payload.translation); if (!x.trace) x.empty(t("Nothing translated yet.")); return x.notice(tMessage(message.text), true); }
     if (message.kind === "trace") { x.notice(""); x.show(message); announce(message); }
@@ -62,6 +63,7 @@ const mountExplorer = (element, props, watch, server) => {
   const open = async (id, byItself = false) => {
     const example = data.examples.find(each => each.id === id), number = ++opening;
     if (!example) return;
+    if (document.body.classList.contains("busy")) document.querySelector("#stop").click();
     meant = id;
     ask(example);
     try {
@@ -159,24 +161,27 @@ const mountExplorer = (element, props, watch, server) => {
     x.set({ size: {} });
   });
 
-  /* ---- links ---- */
+  /* ---- links: one that is put into an open page's address is followed like one that opens it ---- */
   let pending = false;
+  const link = readPermalink(location.hash);
+  if (link) link.direction ||= asked || data.directions[0];
+  const linked = link && data.directions.includes(link.direction) ? link : null;
+  addEventListener("hashchange", () => { if (readPermalink(location.hash)) location.reload(); });
   const opened = current => {
-    const wish = readPermalink(location.hash);
     settled = true;
-    if (!wish) {
-      const which = data.directions.includes(asked) ? asked : current[1];
-      if (asked && !data.directions.includes(asked)) x.notice(t("There is no direction {name}; this page translates {known}.", { name: asked.slice(0, 20), known: data.directions.join(", ") }), true);
+    if (!linked) {
+      const way = link ? link.direction : asked;
+      const known = data.directions.includes(way), which = known ? way : current[1];
+      if (way && !known) x.notice(t("There is no direction {name}; this page translates {known}.", { name: way.slice(0, 20), known: data.directions.join(", ") }), true);
       const example = first(which);
       if (example && which !== current[1] && meant !== example.id) setTimeout(() => open(example.id, true), 0);
       return [example ? example.text : current[0], which, ...current.slice(2)];
     }
-    x.wanted = wish;
-    const stored = data.examples.find(each => each.text === wish.text && each.direction === wish.direction);
-    if (stored && !Object.keys(wish.settings).length) setTimeout(() => open(stored.id, true), 0);
+    const { text, direction: way, settings } = linked, names = data.settings;
+    const stored = data.examples.find(each => each.text === text && each.direction === way);
+    if (stored && !Object.keys(settings).length) setTimeout(() => open(stored.id, true), 0);
     else pending = true;
-    const names = data.settings, settings = current.slice(2).map((value, i) => (names[i] in wish.settings ? wish.settings[names[i]] : value));
-    return [wish.text, data.directions.includes(wish.direction) ? wish.direction : current[1], ...settings];
+    return [text, way, ...current.slice(2).map((value, i) => (names[i] in settings ? settings[names[i]] : value))];
   };
   mountExplorer.opened = current => {
     const fields = opened(current);
@@ -195,7 +200,7 @@ const mountExplorer = (element, props, watch, server) => {
   addEventListener("explorer-language", () => { examples(); settingsLabel(); });
   examples();
   settingsLabel();
-  x.wanted = readPermalink(location.hash);
+  x.wanted = linked;
   watch("value", receive);
   receive();
 };

@@ -6,7 +6,7 @@ const mountPlot = (element, props, watch, say = t) => {
   const draw = () => {
     if (!props.value || !window.Plotly || !box.clientWidth) return;
     const themes = JSON.parse(props.value), figure = themes[dark() ? "dark" : "light"];
-    note.textContent = themes.error || "";
+    note.textContent = themes.error ? tMessage(themes.error) : "";
     plot.hidden = !!themes.error;
     if (themes.error) return;
     speakFigure(figure, say);

@@ -138,6 +138,10 @@ def test_two_typed_sentences_are_compared(open_page: Callable[..., Page]) -> Non
     page.wait_for_function("before => document.querySelectorAll('#compare .said')[1].innerText !== before", arg=before)
     assert page.inner_text("#compare .why").startswith("A is ")
     assert not page.is_visible("#compare .board") and page.get_by_text("Where the heads differ most").is_hidden()
+    page.click("[data-language=de]")
+    page.fill("#compare-b textarea", "ja " * 300)
+    page.click("#compare-run")
+    page.wait_for_function("/Satz B: .* erlaubt sind höchstens/.test(document.querySelector('#compare').innerText)")
 
 
 def test_one_step_drives_both_sides_of_a_comparison(open_page: Callable[..., Page]) -> None:
@@ -167,9 +171,19 @@ def test_positions_follow_their_controls(open_page: Callable[..., Page]) -> None
     page.fill("#position-curves input, #position-curves textarea", "1, 2")
     page.keyboard.press("Enter")
     page.wait_for_function("document.querySelectorAll('#position-lines .legendtext').length === 2")
+    page.focus("#position-length input[type=range]")
+    columns = "document.querySelector('#position-similarity .js-plotly-plot')._fullLayout.xaxis.range[1] + 0.5"
+    before = page.evaluate(columns)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"{columns} === {before + 1}")
+    page.click("[data-language=de]")
     page.fill("#position-curves input, #position-curves textarea", "999")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('#position-lines output').textContent.includes('999')")
+    page.wait_for_function(
+        "document.querySelector('#position-lines output').textContent.startsWith('Dimension 999 liegt jenseits')"
+    )
+    page.wait_for_timeout(300)
+    assert page.evaluate(columns) == before + 1, "only the curves are refused"
 
 
 def test_figures_and_cards_speak_the_language_of_the_page(open_page: Callable[..., Page]) -> None:

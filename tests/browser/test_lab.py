@@ -200,7 +200,35 @@ def test_a_target_of_ones_own_and_an_error_in_words(lab: Any) -> None:
     lab.locator('.lab-views [data-view="cell"]').click()
     lab.locator(".lab-options input").last.fill("99")
     lab.locator(".lab-ask-view").click()
-    lab.locator(".lab-view-error", has_text="key is 99").wait_for(timeout=30_000)
+    lab.locator(".lab-view-error", has_text="“Key column” is 99").wait_for(timeout=30_000)
+
+
+def test_another_sentence_takes_nothing_of_the_former(address: str, browser: Any) -> None:
+    held: list[Any] = []
+
+    def hold_the_first(route: Any) -> None:
+        if held or "lab_ask" not in (route.request.post_data or ""):
+            route.continue_()
+        else:
+            held.append(route)
+
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.route("**/component_server/**", hold_the_first)
+    page.goto(address)
+    page.get_by_role("tab", name="Lab").click()
+    page.locator(".lab-head").first.wait_for(timeout=60_000)
+    page.locator(".lab-run").wait_for(timeout=60_000)
+    first = page.locator(".before p").first.inner_text()
+    page.locator("#lab-text").fill("Guten Morgen.")
+    page.locator(".lab-run").click()
+    page.locator(".lab-table td").first.wait_for(timeout=60_000)
+    held[0].continue_()
+    page.wait_for_timeout(2000)  # the held answer would have come
+    now = page.locator(".before p").first.inner_text()
+    assert now != first
+    assert page.locator(".lab-options [aria-label='Your translation']").input_value() == now
+    assert now in page.locator(".lab-lines").inner_text()
+    page.close()
 
 
 @pytest.mark.parametrize(

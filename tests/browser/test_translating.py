@@ -71,6 +71,24 @@ def test_the_same_refusal_comes_twice(open_page: Callable[..., Page]) -> None:
         page.wait_for_function(f"{done} && !document.body.classList.contains('busy')", timeout=20_000)
 
 
+LONG = "Yesterday my old neighbour told me that the small cat which lives in his garden had eaten all of the fish. " * 3
+
+
+@pytest.mark.parametrize("by", ["#stop", ".examples button:nth-child(2)"], ids=["stop", "example"])
+def test_what_was_stopped_leaves_nothing(open_page: Callable[..., Page], by: str) -> None:
+    page = open_page()
+    page.click(".settings-toggle")
+    page.locator("#method label", has_text="beam").click()
+    page.fill("#source-text textarea", LONG)
+    page.click("#translate")
+    page.wait_for_function("by => window.__explorer.trace.live && (document.querySelector(by).click(), true)", arg=by)
+    page.wait_for_function("!document.body.classList.contains('busy')")
+    page.wait_for_timeout(2000)  # what was under way would have come
+    shown = page.evaluate("(({ source, translation, live }) => [source, translation, !!live])(window.__explorer.trace)")
+    assert shown == [shown[0], page.input_value("#translation textarea"), False]
+    assert shown[0] != LONG.strip() and (by == "#stop" or shown[0] == page.input_value("#source-text textarea"))
+
+
 def test_a_beam_search_shows_its_hypotheses_at_every_step(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.click(".settings-toggle")

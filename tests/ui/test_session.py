@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from types import ModuleType
 
 import pytest
 
+from translator import load
+from translator.config import TextConfig
 from translator.errors import InputError
 from translator.pipeline import Limits, Translator
-from translator.ui.session import health
+from translator.text.normalise import normalise
+from translator.ui.session import _changed, health
 
 TEXTS = ["ein Hund", "…" * 9, "x" * 9, "x " * 12, "x" * 31, "\u200b", "\x00"]
 
@@ -34,3 +38,42 @@ def test_the_problem_of_a_text_is_its_refusal(
 
 def test_no_text_is_no_problem(tiny: Translator) -> None:
     assert health(tiny, " \n")["problem"] == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "bytes_"),
+    [
+        ("en-zh", "I think we should talk about this now.", 8, 0),
+        ("en-zh", "“Well-known” — he said: 3.5 %!", 5, 0),
+        ("de-en", "Das ist 中 …", 3, 3),
+        ("de-en", "!?", 0, 0),
+    ],
+)
+def test_words_are_no_punctuation_and_bytes_are_told(name: str, text: str, words: int, bytes_: int) -> None:
+    facts = health(load(name, device="cpu"), text)
+    assert (facts["words"], facts["bytes"]) == (words, bytes_)
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("Das Haus ist alt.", 0),
+        ("Das  Haus", 1),
+        (" Das Haus ", 2),
+        ("„Das“ Haus", 2),
+        ("e\u0301", 2),
+        ("ﬁ", 0),
+        ("a\u200bb", 1),
+        ("\u3000", 1),
+    ],
+)
+def test_changes_are_counted_by_character(text: str, changed: int) -> None:
+    assert _changed(text, normalise(text, TextConfig("de"))) == changed
+
+
+def test_changes_of_a_text_that_alternates_are_counted_at_once(tiny: Translator) -> None:
+    text = "a\u3000" * 500
+    began = time.perf_counter()
+    facts = health(tiny, text)
+    assert time.perf_counter() - began < 1
+    assert facts["changed"] == 500

@@ -16,16 +16,18 @@ def compare_tab(models: session.Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
     with gr.Row(elem_id="compare-ask"):
         sides = [_side(name, models) for name in ("a", "b")]
-        button = gr.Button("Compare", variant="primary", elem_id="compare-run")
+        button = gr.Button("Compare both", variant="primary", elem_id="compare-run")
     view = explorer.compare_view()
 
     def run(*values: Any) -> str | None:
         half = len(values) // 2
-        try:
-            payloads = [_payload(models, *side) for side in (values[:half], values[half:])]
-        except TranslatorError as error:
-            return answer({"error": str(error)})
-        return answer({"a": payloads[0], "b": payloads[1]})
+        payloads = {}
+        for name, side in (("a", values[:half]), ("b", values[half:])):
+            try:
+                payloads[name] = _payload(models, *side)
+            except TranslatorError as error:
+                return answer({"error": str(error), "side": name})
+        return answer(payloads)
 
     button.click(
         run,

@@ -58,7 +58,7 @@ def positions_tab(models: session.Models) -> None:
         except TranslatorError as error:
             return [explorer.refuse(str(error))] * 3
 
-    events = [source.change, layout.change, length.release, depth.release, chosen.submit, chosen.blur]
+    events = [source.change, layout.change, length.change, depth.change, chosen.submit, chosen.blur]
     for event in events:
         event(
             draw,
@@ -78,10 +78,13 @@ def _draw(models: session.Models, source: Any, layout: Any, length: Any, depth: 
         table = positions.sinusoidal(rows, columns + columns % 2, layout=layout)
     else:
         table = own_table(models, source)[:rows, :columns]
-    dimensions = _dimensions(chosen, table.shape[1])
+    try:
+        curves = explorer.show(positions.positional_curves, table, _dimensions(chosen, table.shape[1]))
+    except InputError as error:  # no other figure hangs on which curves were chosen
+        curves = explorer.refuse(str(error))
     return [
         explorer.show(positions.positional_heatmap, table),
-        explorer.show(positions.positional_curves, table, dimensions),
+        curves,
         explorer.show(positions.similarity_matrix, table),
     ]
 
@@ -96,8 +99,8 @@ def own_table(models: session.Models, direction: str) -> np.ndarray:
 
 
 def _whole(name: str, value: Any, most: int) -> int:
-    ok = isinstance(value, (int, float)) and not isinstance(value, bool) and float(value).is_integer()
-    if not ok or not 2 <= value <= most:
+    ok = isinstance(value, (int, float)) and not isinstance(value, bool) and 2 <= value <= most
+    if not ok or value % 1:
         raise InputError(f"the number of {name} is {str(value)[:20]!r}; it must be a whole number from 2 to {most}")
     return int(value)
 
@@ -111,7 +114,8 @@ def _dimensions(text: Any, width: int) -> list[int]:
         match = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part)
         if match is None:
             raise InputError(f"{part[:20]!r} is no dimension; write them like this: 5, 6, 10-12")
-        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+        low, high = sorted((int(match[1]), int(match[2] or match[1])))
+        found += range(low, high + 1)
     if not 1 <= len(found) <= MOST_CURVES:
         raise InputError(f"{len(found)} curves were asked for; 1 to {MOST_CURVES} can be told apart")
     if max(found) >= width:

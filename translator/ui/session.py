@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from translator.config import DecodeConfig, from_dict
 from translator.errors import CheckpointError, InputError, TranslatorError
 from translator.figures.label import plain
+from translator.text.normalise import Normalised, normalise
 from translator.trace import Trace
 from translator.ui import limits
 from translator.ui.gate import Stop
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from translator.pipeline import Translator
 
 log = logging.getLogger(__name__)
+_BYTE = re.compile("<0x[0-9A-F]{2}>")
 _SETTINGS = {field.name for field in fields(DecodeConfig)}
 
 
@@ -142,23 +147,25 @@ def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def health(model: Translator, text: str) -> dict[str, Any]:
-    """What the model makes of a text: words, tokens and their limit, what was normalised, unknown words.
+    """What the model makes of a text: words, tokens and their limit, unknown ones, bytes, what was normalised.
 
-    The length is judged before anything else looks at the text. `problem` is the sentence with which the text will be
-    refused, if it will.
+    Punctuation is no word, and bytes stand for characters that the vocabulary lacks. The length is judged before
+    anything else looks at the text. `problem` is the sentence with which the text will be refused, if it will.
     """
-    facts = {"words": 0, "tokens": 0, "limit": model.source_limit, "unknown": 0, "changed": 0, "normalised": ""}
+    counts = dict.fromkeys(("words", "tokens", "unknown", "bytes", "changed"), 0)
+    facts: dict[str, Any] = {**counts, "limit": model.source_limit, "normalised": ""}
     facts["problem"] = _refusal(model, text) if text.strip() else ""
     if len(text) > model.limits.characters:
         return facts
     tokens = model.bundle.src.encode(text)
-    words = {token.word for token in tokens.tokens if token.word >= 0}
+    words = {token.word for token in tokens.tokens if token.span and any(map(str.isalnum, text[slice(*token.span)]))}
     return {
         **facts,
         "words": len(words),
         "tokens": len(tokens.tokens) + 1,
         "unknown": sum(token.unknown for token in tokens.tokens),
-        "changed": _changed(text, tokens.normalised),
+        "bytes": sum(_BYTE.fullmatch(token.surface) is not None for token in tokens.tokens),
+        "changed": _changed(text, normalise(text, model.bundle.src.config)),
         "normalised": plain(tokens.normalised, 400) if text != tokens.normalised else "",
     }
 
@@ -187,9 +194,12 @@ def split(model: Translator, text: str) -> list[list[dict[str, Any]]]:
     return list(words.values())
 
 
-def _changed(text: str, normalised: str) -> int:
-    """How many characters normalising replaced, added or dropped."""
-    from difflib import SequenceMatcher
-
-    blocks = SequenceMatcher(None, text, normalised, autojunk=False).get_opcodes()
-    return sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in blocks if tag != "equal")
+def _changed(text: str, found: Normalised) -> int:
+    """How many characters normalising replaced, added or dropped: in one pass, whatever was typed."""
+    changed = end = 0
+    for (low, high), group in itertools.groupby(zip(found.spans, found.text, strict=True), key=itemgetter(0)):
+        old, new = text[low:high], "".join(char for _, char in group)
+        alike = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+        changed += max(0, low - end) + max(len(old), len(new)) - alike
+        end = high
+    return changed + len(text) - end

@@ -69,7 +69,7 @@ def translate_tab(models: session.Models, direction: gr.Radio, *, examples: Path
     inputs = [text, direction, *settings]
     run = _runner(models)
     options: dict[str, Any] = {
-        "outputs": [view, output],
+        "outputs": view,  # which writes the translation too: what Gradio has queued would come after a stop
         "show_progress": "hidden",
         "concurrency_id": MODEL_QUEUE,
         "concurrency_limit": WORKERS,
@@ -116,12 +116,11 @@ def settings_of(values: tuple[Any, ...]) -> dict[str, Any]:
     return {**settings, "max_length": given["max_length"]} if given["max_length"] else settings
 
 
-def _runner(models: session.Models) -> Callable[..., Iterator[tuple[Any, Any]]]:
-    def run(request: gr.Request, text: str, direction: str, *values: Any) -> Iterator[tuple[Any, Any]]:
+def _runner(models: session.Models) -> Callable[..., Iterator[str | None]]:
+    def run(request: gr.Request, text: str, direction: str, *values: Any) -> Iterator[str | None]:
         asked = session.translate_stream(models, text, direction, settings_of(values), session=request.session_hash)
         for message in asked:
-            translation = message.get("translation")
-            yield answer(message), gr.skip() if translation is None else translation
+            yield answer(message)
 
     return run
 
