@@ -79,6 +79,36 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     assert done.stderr == b""
 
 
+TRANSLATE = "translate --model tiny --max-length 2"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        (f"{TRANSLATE} <&-", 0, ""),
+        (f"{TRANSLATE} </dev/null", 0, ""),
+        (f"{TRANSLATE} Hallo >&-", 0, ""),
+        (f"{TRANSLATE} Hallo <&- >&- 2>&-", 0, ""),
+        ("translate --model nowhere x 2>&-", 2, ""),
+        ("--version >&-", 0, ""),
+        ("fly 2>&-", 2, ""),
+        (f"{TRANSLATE} Hallo >/dev/full", 2, "translator: [Errno 28] No space left on device\n"),
+        ("--version >/dev/full", 2, "translator: [Errno 28] No space left on device\n"),
+        (f"{TRANSLATE} Hallo | true", 0, ""),
+        ("translate --help | true", 0, ""),
+        ("lab lens --model tiny Hallo | true", 0, ""),
+        (f"{TRANSLATE} '' 2>/dev/full", 2, ""),
+    ],
+)
+def test_closed_and_full_streams_end_quietly(command: str, code: int, said: str) -> None:
+    """Python buffers what it prints to a file or a pipe, and writes it at its end."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    line = f"{sys.executable} -m translator {command}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stderr.decode()) == (code, said)
+
+
 @pytest.mark.slow
 def test_an_interrupt_is_no_traceback() -> None:
     command = [sys.executable, "-m", "translator", "translate", "--model", "tiny", "--max-length", "2"]

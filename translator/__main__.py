@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import runpy
 import sys
@@ -36,22 +37,42 @@ SETTINGS: dict[str, tuple[type, str]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, 2 for whatever was refused, 130 when interrupted."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    args = _parser().parse_args(arguments)
+    _open_streams()
     try:
-        _set_threads(getattr(args, "threads", None))
-        code = args.run(args) or 0
-        sys.stdout.flush()
-        return code
+        try:
+            args = _parser().parse_args(arguments)
+            _set_threads(getattr(args, "threads", None))
+            return args.run(args) or 0
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:  # whoever reads us has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (TranslatorError, OSError) as error:
-        print(f"translator: {error}", file=sys.stderr)
+        with contextlib.suppress(OSError):
+            print(f"translator: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        _forget_unwritten()
+
+
+def _open_streams() -> None:
+    """What the caller has closed reads and writes nothing; what we print is UTF-8."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for as long as we run
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _forget_unwritten() -> None:
+    """Python writes at its end what is left to write, and would complain once more."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -243,10 +264,9 @@ def _export(args: argparse.Namespace) -> None:
 
 def _lines(path: Path) -> list[str]:
     """The lines of a file that hold something."""
-    try:
-        return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8") from error
+    from translator.text.lines import read_lines
+
+    return [line for line in read_lines(path) if line.strip()]
 
 
 def _serve(args: argparse.Namespace) -> None:

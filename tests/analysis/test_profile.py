@@ -17,6 +17,7 @@ import torch
 
 import translator
 from translator import CancelledError, CheckpointError, InputError, Trace, Translator
+from translator.__main__ import main
 from translator.analysis.bench import align_bench, links_of, word_maps
 from translator.analysis.gold import shipped_gold
 from translator.analysis.heads import measure, rows_of
@@ -211,6 +212,62 @@ def test_files_and_refusals(tiny: Translator, tmp_path: Path) -> None:
         head_profile(tiny, [("Ja.", None), (" ", None)], data="x")
     with pytest.raises(CancelledError):
         head_profile(tiny, TEXTS, data="x", stop=lambda: True)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_what_was_measured_is_said_to_be_stored(
+    own: Translator, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gold = shipped_gold(("de", "en"))
+    assert gold is not None
+    monkeypatch.setattr("translator.analysis.gold.shipped_gold", lambda _: replace(gold, pairs=gold.pairs[:2]))
+    (tmp_path / "text.txt").write_text("Ich renne.\n", encoding="utf-8")
+    folder = own.bundle.folder
+    for command in (["profile", str(folder), "--data", str(tmp_path / "text.txt")], ["align-bench", str(folder)]):
+        assert main(command) == 0
+        assert f"stored in {folder}: profile.json, and its section of README.md" in capsys.readouterr().err
+        again = stored_profile(translator.load(folder, device="cpu"))
+        assert again is not None and again.alignment is not None and again.alignment["sentences"] == 2
+
+
+def test_rates_by_a_set_of_ones_own_are_told_and_not_stored(
+    own: Translator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = shipped_gold(("de", "en"))
+    assert gold is not None
+    bench = align_bench(own, replace(gold, pairs=gold.pairs[:2]))
+    store(own, replace(head_profile(own, TEXTS, data="three"), alignment=alignment_table(bench)))
+    before = contents(own.bundle.folder)
+    row = {"src": "Guten Morgen", "tgt": "Good morning", "links": "0-0 1-1"}
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"format": 1, "src_language": "de", "tgt_language": "en", "pairs": [row]}))
+    assert main(["align-bench", str(own.bundle.folder), "--gold", str(path)]) == 0
+    said = capsys.readouterr()
+    assert "best head" in said.out and "not stored: only rates by a set in" in said.err
+    assert contents(own.bundle.folder) == before
+
+
+def test_what_a_profile_cannot_be_added_to_is_refused_before_the_work(
+    tiny_marian: Path, tiny_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """A Marian folder, and one of the hub's cache, which holds what a commit holds."""
+    (tmp_path / "text.txt").write_text("Ich renne.\n", encoding="utf-8")
+    monkeypatch.setattr("translator.analysis.profile.head_profile", lambda *_, **__: pytest.fail("measured"))
+    fetched = tmp_path / "models--x--y" / "snapshots" / ("0" * 40)
+    for folder, origin, words in (
+        (tmp_path / "marian", tiny_marian, "is of another format, which nothing can be added to; convert"),
+        (fetched, tiny_checkpoint, "is the hub's; copy it"),
+    ):
+        shutil.copytree(origin, folder)
+        before = contents(folder)
+        assert main(["profile", str(folder), "--data", str(tmp_path / "text.txt")]) == 2
+        assert words in capsys.readouterr().err
+        assert contents(folder) == before
+        translator.load(folder, device="cpu")
 
 
 @pytest.mark.slow

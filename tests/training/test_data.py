@@ -43,7 +43,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     whole = gzip.compress(b"a\tb\tc\n" * 1000)
     for name, content in (("cut.tsv.gz", whole[:-9]), ("latin.tsv", b"\xe4\tb\tc\n"), ("plain.tsv.gz", b"a\tb\tc\n")):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(InputError, match=f"{name} cannot be read as a corpus file"):
+        with pytest.raises(InputError, match=f"{name} cannot be read"):
             read_pairs(tmp_path / name)
     (tmp_path / "empty.tsv").touch()
     with pytest.raises(InputError, match="holds no sentence pairs"):

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import html
+import itertools
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 import translator
 from translator.__main__ import main
-from translator.config import TrainConfig
+from translator.analysis.profile import head_profile, store
+from translator.config import ModelConfig, TrainConfig
+from translator.training.card import Card, render, table, verbatim
 from translator.training.evaluate import evaluate_file
 
 Make = Callable[..., tuple[TrainConfig, Path]]
 
 
-def make(toy_config: Make, toy_data: Path, tmp_path: Path, corpus: str) -> tuple[Path, Path]:
+def make(toy_config: Make, toy_data: Path, tmp_path: Path, corpus: str, **settings: object) -> tuple[Path, Path]:
     """A trained toy checkpoint, and a data folder whose corpora are called `corpus`."""
     data = tmp_path / "data"
     data.mkdir()
@@ -24,15 +31,30 @@ def make(toy_config: Make, toy_data: Path, tmp_path: Path, corpus: str) -> tuple
         for name in ("even", "odd"):
             text = text.replace(f"\t{name}\n", f"\t{corpus}\n")
         (data / f"{split}.tsv").write_text(text, encoding="utf-8")
-    _, path = toy_config(steps=20, batch_tokens=400, eval_every=20)
+    _, path = toy_config(steps=20, batch_tokens=400, eval_every=20, **settings)
     out = tmp_path / "toy"
     places = ["--data", str(data), "--out", str(tmp_path / "run"), "--checkpoint", str(out), "--device", "cpu"]
     assert main(["train", str(path), *places]) == 0
     return out, data
 
 
-def describe(out: Path, data: Path) -> int:
-    return main(["describe", str(out), "--data", str(data), "--hardware", "an abacus", "--selection", "the last"])
+def describe(out: Path, data: Path, *more: str) -> int:
+    told = ["--data", str(data), "--hardware", "an abacus", "--selection", "the last", *more]
+    return main(["describe", str(out), *told])
+
+
+def rows(card: str, section: str) -> list[list[str]]:
+    """The cells of a section's last table as a reader sees them, by another's parser."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(card.split(f"## {section}\n")[1].split("\n## ")[0])
+    found: list[list[str]] = []
+    for before, token in itertools.pairwise(tokens):
+        if before.type == "tbody_open":
+            found = []
+        if before.type == "tr_open":
+            found.append([])
+        if before.type == "td_open":
+            found[-1].append("".join(child.content for child in token.children or ()))
+    return [row for row in found if row]
 
 
 def test_the_card_holds_the_measured_scores_and_the_credits(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
@@ -44,7 +66,10 @@ def test_the_card_holds_the_measured_scores_and_the_credits(toy_config: Make, to
     assert f"| test | {found.score.bleu:.1f} | {found.score.chrf:.1f} |" in card and "| news |" in card
     assert "an abacus" in card and "tatoeba.org" in card and found.score.bleu_signature in card
     assert "To be written" not in card
-    assert card.count("\n| ") > 10 and "five drawn blindly" in card
+    assert card.count("\n| ") > 10
+    assert "Of the 60 sources of `test`, 5 drawn blindly, then 5 of the other 6 with the lowest chrF:" in card
+    assert "Tatoeba test" not in card and "split into sentences" not in card and "Openly licensed" not in card
+    assert len(rows(card, "Examples")) == 10
 
 
 def test_a_corpus_without_credits_is_refused(
@@ -55,3 +80,103 @@ def test_a_corpus_without_credits_is_refused(
     assert describe(out, data) == 2
     assert "nobody-knows" in capsys.readouterr().err
     assert (out / "README.md").read_bytes() == before
+
+
+def test_what_describe_adds_leaves_the_rest(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
+    """The section on heads stays in the card, and whatever else is in the folder in the folder."""
+    out, data = make(toy_config, toy_data, tmp_path, "tatoeba")
+    engine = translator.load(out, device="cpu")
+    store(engine, head_profile(engine, [("abc", "cba")], data="three letters"))
+    (out / "notes").mkdir()
+    (out / "notes" / "mine.txt").write_text("mine")
+    (tmp_path / "weak.md").write_text("- It counts no further than four.\n", encoding="utf-8")
+    assert describe(out, data, "--licence", "cc0-1.0", "--weaknesses", str(tmp_path / "weak.md")) == 0
+    card = translator.load(out, device="cpu").bundle.card
+    assert "license: cc0-1.0" in card and "The weights are under cc0-1.0." in card
+    assert card.count("## What the heads do") == 1 and "1 sentences (three letters)" in card
+    assert "## Known weaknesses\n\n- It counts no further than four.\n" in card
+    assert (out / "notes" / "mine.txt").read_text() == "mine"
+
+
+def test_few_test_sentences_no_log_and_unused_corpora_are_told_as_they_are(
+    toy_config: Make, toy_data: Path, tmp_path: Path
+) -> None:
+    out, data = make(toy_config, toy_data, tmp_path, "tatoeba", corpora={"nobody-knows": 0})
+    with (data / "train.tsv").open("a", encoding="utf-8") as file:
+        file.write("ab\tba\tnobody-knows\n")
+    (data / "test.tsv").write_text("abc\tcba\tx\nabd\tdba\tx\nabe\teba\tx\n", encoding="utf-8")
+    shutil.copy(data / "news.tsv", data / "news.tsv.old")
+    engine = translator.load(out, device="cpu")
+    (out / "log.jsonl").unlink()
+    translator.checkpoints.seal(out)
+    assert describe(out, data) == 0
+    card = translator.load(out, device="cpu").bundle.card
+    assert engine.bundle.card != card
+    assert [row[0] for row in rows(card, "Examples")] != [] and len(rows(card, "Examples")) == 3
+    assert "Of the 3 sources of `test`, 3 drawn blindly:" in card
+    assert "| steps | not logged, of 20 |" in card and "| time | not logged |" in card and "log.jsonl" not in card
+    assert "nobody-knows" not in card and "Known weaknesses" not in card
+    assert [row[0] for row in rows(card, "Scores")] == ["news", "test"]
+    assert "pairs of more than 6 tokens a side left out" in card
+
+
+def test_without_a_test_file_the_card_says_so(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
+    out, data = make(toy_config, toy_data, tmp_path, "tatoeba")
+    for name in ("test.tsv", "news.tsv"):
+        (data / name).unlink()
+    assert describe(out, data) == 0
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "None: there was no test file." in card and "To be written" not in card and "## Examples" not in card
+
+
+def test_what_cannot_be_described_is_refused(
+    toy_config: Make, toy_data: Path, tmp_path: Path, tiny_checkpoint: Path, tiny_marian: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    out, data = make(toy_config, toy_data, tmp_path, "tatoeba")
+    capsys.readouterr()
+    before = (out / "README.md").read_bytes()
+    for folder, more, words in (
+        (tiny_checkpoint, (), "has no train.json; only a checkpoint that `train` made"),
+        (tiny_marian, (), "is of another format"),
+        (out, ("--licence", "as you: like"), "licence is 'as you: like'"),
+        (out, ("--weaknesses", "none.md"), "none.md cannot be read"),
+    ):
+        assert describe(folder, data, *more) == 2
+        error = capsys.readouterr().err
+        assert words in error and error.startswith("translator: ") and error.count("\n") == 1
+    (out / "log.jsonl").write_text('{"step": 20}\n{"step": \n', encoding="utf-8")
+    translator.checkpoints.seal(out)
+    assert describe(out, data) == 2
+    assert "log.jsonl, line 2 is no record" in capsys.readouterr().err
+    assert (out / "README.md").read_bytes() == before
+
+
+TEXTS = [
+    "a | b",
+    "a \\| b",
+    "`x|y`",
+    "<s> & <b>bold</b>",
+    "*stars* and _lines_",
+    "[link](x) ~~no~~",
+    "a&#124;b &lt;",
+    "\\",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_in_a_table_is_read_as_it_was(text: str) -> None:
+    card = f"## X\n\n{table(('one', 'two'), [[verbatim(text), 'end']])}\n"
+    assert rows(card, "X") == [[text, "end"]]
+
+
+def test_what_people_say_of_a_run_breaks_no_table() -> None:
+    config = TrainConfig("toy", "de", "en", tgt_level="char", schedule="noam", lr=2.0, base={"seed": 5, "steps": 60})
+    shape = ModelConfig(10, 10, d_model=16, encoder_heads=2, decoder_heads=2)
+    text = render(Card(config, shape, parameters=1, steps=7, hours=1.0, selection="one\n| of two", hardware="a | b"))
+    told = dict(row for row in rows(text, "Training") if len(row) == 2)
+    assert told["hardware"] == "a | b" and told["weights"] == "one | of two"
+    assert told["seed"] == "5; 1" and told["schedule"].startswith("noam, factor 2, ")
+    assert all(len(row) == 2 for row in rows(text, "Training"))
+    assert "(subword, char)" in text and html.unescape(text).count("license: cc-by-sa-4.0") == 1
+    assert json.dumps("To be written") not in text

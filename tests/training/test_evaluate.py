@@ -149,4 +149,4 @@ def test_the_command_prints_a_table_and_writes_json(
 
 def test_the_command_refuses_in_one_line(tiny_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "missing.tsv", "--model", str(tiny_checkpoint), "--device", "cpu"]) == 2
-    assert capsys.readouterr().err.startswith("translator: missing.tsv cannot be read as a corpus file")
+    assert capsys.readouterr().err.startswith("translator: missing.tsv cannot be read")

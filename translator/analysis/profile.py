@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,13 @@ from translator.analysis.heads import HeadStats, Measures, Rows, describe, measu
 from translator.analysis.interventions import Progress
 from translator.analysis.passes import KINDS, head_counts
 from translator.analysis.shards import gathering
+from translator.checkpoints.bundle import CARD
 from translator.checkpoints.manifest import MAX_SIDE_BYTES, read_json
-from translator.checkpoints.save import amend
+from translator.checkpoints.place import own_folder
+from translator.checkpoints.save import amend, read_card
 from translator.errors import CancelledError, CheckpointError, InputError
 from translator.pipeline import Translator
+from translator.text.lines import read_lines
 from translator.trace import Trace
 
 FORMAT_VERSION = 1
@@ -141,12 +145,8 @@ def read_pairs(path: str | Path, limit: int | None = None) -> list[tuple[str, st
     Raises:
         InputError: the file cannot be read, or a line is blank.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()[:limit]
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
     pairs: list[tuple[str, str | None]] = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(islice(read_lines(path), limit), start=1):
         src, *rest = line.split("\t")
         if not src.strip():
             raise InputError(f"{path}, line {number}: there is no source text; take the line out")
@@ -179,16 +179,15 @@ def store(translator: Translator, profile: Profile) -> Path:
     """Write `profile` into the checkpoint's folder: profile.json, a section of its card, the manifest.
 
     Raises:
-        CheckpointError: the checkpoint has no folder, or other weights were profiled.
+        CheckpointError: the checkpoint has no folder or is of another format, or other weights were profiled.
     """
     bundle = translator.bundle
-    if bundle.folder is None:
-        raise CheckpointError(f"{bundle.info.name} has no folder to write to; save it first")
+    folder = own_folder(bundle)
     if profile.checkpoint != bundle.info.sha256:
         raise CheckpointError(f"the profile is of other weights than those of {bundle.info.name}; make it again")
     text = json.dumps({"format": FORMAT_VERSION, **asdict(profile)}, ensure_ascii=False, separators=(",", ":")) + "\n"
-    card = with_section((bundle.folder / "README.md").read_text(encoding="utf-8"), card_section(profile))
-    return amend(bundle.folder, {FILE: text.encode(), "README.md": card.encode()})
+    card = with_section(read_card(folder), card_section(profile))
+    return amend(folder, {FILE: text.encode(), CARD: card.encode()})
 
 
 def stored_profile(translator: Translator) -> Profile | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from translator.checkpoints import annotated, nanogpt
 from translator.checkpoints.foreign import Weights
 from translator.checkpoints.marian import load_marian
+from translator.checkpoints.place import free_place
 from translator.checkpoints.save import save_bundle
 from translator.checkpoints.shelf import is_marian
 from translator.config import TextConfig
@@ -37,9 +38,9 @@ def convert(
         dtype: "float32", or "float16" for half the size and logits that differ in the third decimal.
     Raises:
         CheckpointError: `source` is no checkpoint of a known layout, is damaged, or its files do not fit each other.
-        InputError: a setting is out of range.
+        InputError: a setting is out of range, or `folder` is or holds something else than a checkpoint of ours.
     """
-    source, folder = Path(source), Path(folder)
+    source, folder = Path(source), free_place(folder)
     for language in languages or ():
         TextConfig(language)
     if source.is_dir() and is_marian(source):

@@ -45,6 +45,11 @@ def download(repository: str, revision: str, *, pickles: bool = True) -> Path:
     return folder
 
 
+def is_fetched(folder: Path) -> bool:
+    """Whether a folder is one of the hub's cache, which holds what a commit holds."""
+    return folder.parent.name == "snapshots" and bool(_COMMIT.fullmatch(folder.name))
+
+
 def _fetch(repository: str, revision: str, files: list[str], *, offline: bool = False) -> Path:
     from huggingface_hub import snapshot_download
 

@@ -30,6 +30,14 @@ def seal(folder: Path) -> None:
     os.replace(fresh, folder / MANIFEST)
 
 
+def is_sealed(folder: Path) -> bool:
+    """Whether a folder has a manifest of ours; what it lists is not compared."""
+    try:
+        return WEIGHTS in _read(folder / MANIFEST)
+    except CheckpointError:
+        return False
+
+
 def sha256(path: Path) -> str:
     """The digest of a file, in hex."""
     with path.open("rb") as file:

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, OPTIONAL, SRC, TGT, WEIGHTS
-from translator.checkpoints.manifest import seal, write_through
+from translator.checkpoints.manifest import MANIFEST, seal, write_through
+from translator.checkpoints.marian import CONVERT
+from translator.checkpoints.place import former, free_place
 from translator.checkpoints.weights import DTYPES, pack
 from translator.config import DecodeConfig
-from translator.errors import InputError, TranslatorError
+from translator.errors import CheckpointError, InputError, TranslatorError
 from translator.model import Transformer
 from translator.text import Tokenizer
 
@@ -32,7 +34,8 @@ def save_bundle(
     dtype: str = "float16",
     extra: Mapping[str, bytes] | None = None,
 ) -> Path:
-    """Write `folder`: weights, config, both tokenizers, card, manifest. What was there stays whole until then.
+    """Write `folder`: weights, config, both tokenizers, card, manifest. A checkpoint of ours that was there stays whole
+    until then, and is replaced with all of its files; nothing else ever is (see `place.free_place`).
 
     Args:
         name: how the checkpoint is called, such as "de-en".
@@ -40,12 +43,13 @@ def save_bundle(
         dtype: "float16" or "float32", how weights are stored; they are loaded as float32.
         extra: further files: "log.jsonl" (training log), "train.json" (settings), "profile.json" (head profile).
     Raises:
-        InputError: another dtype or extra file was asked for, or a vocabulary does not fit the model.
+        InputError: another dtype or extra file was asked for, a vocabulary does not fit the model, or `folder` is or
+            holds something else than a checkpoint of ours.
         TranslatorError: the disk is full or the like (the old checkpoint is untouched), or a weight is not finite.
     """
     extra = extra or {}
     _check(model, src, tgt, dtype, extra)
-    folder = Path(folder).absolute()
+    folder = free_place(folder)
     config = {
         "format": FORMAT_VERSION,
         "name": name,
@@ -75,22 +79,37 @@ def save_bundle(
     return folder
 
 
+def read_card(folder: Path) -> str:
+    """The model card in `folder`; "" if there is none.
+
+    Raises:
+        CheckpointError: it is not UTF-8.
+    """
+    path = folder / CARD
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise CheckpointError(f"{path} is not UTF-8 ({error}); mend it, then seal the folder") from error
+
+
 def amend(folder: str | Path, files: Mapping[str, bytes]) -> Path:
-    """Replace or add `files` (a card, a profile, a log) of a stored checkpoint; the rest and its manifest follow.
+    """Replace or add `files` (a card, a profile, a log) of a stored checkpoint; whatever else is in its folder stays.
 
     Raises:
         InputError: a file is none of these; weights and vocabularies are made by `save_bundle` alone.
+        CheckpointError: the folder is no checkpoint of ours.
         TranslatorError: the disk is full or the like (the checkpoint is untouched).
     """
-    folder = Path(folder).absolute()
+    folder = Path(folder).resolve()
     for name in files:
         if name not in (CARD, *OPTIONAL):
             raise InputError(f"{name!r} cannot be amended; these can: {', '.join((CARD, *OPTIONAL))}")
+    if not (folder / MANIFEST).is_file():
+        raise CheckpointError(f"{folder} is no checkpoint of ours, so that nothing can be added to it; {CONVERT}")
     try:
         fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".new", dir=folder.parent))
         try:
-            for path in folder.iterdir():
-                shutil.copy2(path, fresh / path.name)
+            shutil.copytree(folder, fresh, dirs_exist_ok=True)
             for name, content in files.items():
                 write_through(fresh / name, content)
             seal(fresh)
@@ -128,11 +147,6 @@ def vocabulary_mismatch(model: Transformer, src: Tokenizer, tgt: Tokenizer) -> s
 
 def _json(value: Any) -> bytes:
     return (json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
-
-
-def former(folder: Path) -> Path:
-    """Where the old checkpoint stands for the moment that a new one takes its place."""
-    return folder.with_name(f".{folder.name}.old")
 
 
 def _swap(fresh: Path, folder: Path) -> None:

@@ -12,7 +12,8 @@ from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, SRC, TGT
 from translator.checkpoints.hub import download
 from translator.checkpoints.manifest import MANIFEST, inside, read_json, verify
 from translator.checkpoints.marian import load_marian
-from translator.checkpoints.save import former, vocabulary_mismatch
+from translator.checkpoints.place import former
+from translator.checkpoints.save import vocabulary_mismatch
 from translator.checkpoints.shelf import HUB_ID, NAME, checkpoints_folder, is_marian
 from translator.checkpoints.weights import DTYPES, check_header_size, unpack
 from translator.config import DecodeConfig, ModelConfig, TextConfig, from_dict

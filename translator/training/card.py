@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import html
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from translator.config import ModelConfig, TrainConfig, from_dict
@@ -14,19 +16,20 @@ MISSING = "*To be written.*"
 
 @dataclass(frozen=True)
 class Card:
-    """What a card tells. Sections left out read "To be written".
+    """What a card tells. Sections left out read "To be written"; one that is "" is not there.
 
-    `hours` were trained for; `selection` says which weights these are;
-    `corpora` holds name and pairs of each corpus; the sections from `data` on are Markdown.
+    `steps` were made and `hours` trained for, None where no log tells; `selection` says which weights these are;
+    `evaluations` None: not scored yet; `corpora` holds name and pairs of each corpus; the sections from `data` on are
+    Markdown. `licence` is the weights', as the Hugging Face hub writes it.
     """
 
     config: TrainConfig
     shape: ModelConfig
     parameters: int
-    steps: int
-    hours: float
+    steps: int | None
+    hours: float | None
     selection: str
-    evaluations: Sequence[Evaluation] = ()
+    evaluations: Sequence[Evaluation] | None = None
     corpora: Sequence[tuple[str, int]] = ()
     data: str = MISSING
     licences: str = MISSING
@@ -52,9 +55,9 @@ def render(card: Card) -> str:
     head = (
         f"---\nlanguage:\n- {card.config.src}\n- {card.config.tgt}\nlicense: {card.licence}\n"
         f"pipeline_tag: translation\n---\n\n# {card.config.name}: {src} to {tgt}\n\n"
-        "A small Transformer whose attention is meant to be looked at.\n"
+        "A Transformer whose attention is meant to be looked at.\n"
     )
-    return head + "".join(f"\n## {title}\n\n{text}\n" for title, text in sections)
+    return head + "".join(f"\n## {title}\n\n{text}\n" for title, text in sections if text)
 
 
 def _use(name: str) -> str:
@@ -74,45 +77,77 @@ def _model(card: Card) -> str:
         ("d_model, d_ff", f"{shape.d_model}, {shape.d_ff}"),
         ("layer norm", f"{shape.norm}-norm"),
         ("positions", shape.positions),
-        ("vocabulary (source, target)", f"{shape.src_vocab:,}, {shape.tgt_vocab:,} ({card.config.level})"),
+        ("vocabulary (source, target)", f"{shape.src_vocab:,}, {shape.tgt_vocab:,} ({_levels(card.config)})"),
         ("embeddings", shape.embeddings),
     )
-    return _table(("", ""), rows)
+    return table(("", ""), rows)
 
 
-def _training(card: Card) -> str:
-    config = card.config
+def _levels(config: TrainConfig) -> str:
+    return ", ".join(dict.fromkeys((config.level, config.tgt_level or config.level)))
+
+
+def lineage(config: TrainConfig) -> list[TrainConfig]:
+    """The runs that the weights have gone through, the first one first."""
     runs = [config]
     while (first := runs[0].first()) is not None:
         runs.insert(0, first)
+    return runs
+
+
+def _training(card: Card) -> str:
+    runs = lineage(card.config)
+    asked = sum(run.steps for run in runs)
+
+    def each(tell: Callable[[TrainConfig], str]) -> str:
+        """What is told of every run; once where it is the same of all."""
+        told = [tell(run) for run in runs]
+        return "; ".join(told if len(set(told)) > 1 else told[:1])
+
     rows = (
-        ("steps", f"{card.steps:,} of {sum(run.steps for run in runs):,}"),
-        ("grown", "; ".join(_run(run) for run in runs) if len(runs) > 1 else "no: one depth from the start"),
-        ("batch", f"{config.batch_tokens * config.accumulate:,} tokens of the longer side, padding included"),
-        ("time", f"{card.hours:.1f} hours"),
+        ("steps", f"{'not logged,' if card.steps is None else f'{card.steps:,}'} of {asked:,}"),
+        ("grown", "; ".join(map(_run, runs)) if len(runs) > 1 else "no: one depth from the start"),
+        ("batch", each(_batch)),
+        ("time", "not logged" if card.hours is None else f"{card.hours:.1f} hours"),
         ("hardware", card.hardware),
-        ("schedule", "; ".join(f"{run.schedule}, rate {run.lr:g}, {run.warmup:,} steps of warm-up" for run in runs)),
-        ("dropout", f"{card.shape.dropout:g}"),
-        ("label smoothing", f"{config.label_smoothing:g}"),
-        ("BPE-dropout", f"{config.bpe_dropout:g}"),
-        ("seed", str(config.seed)),
+        ("schedule", "; ".join(map(_schedule, runs))),
+        ("dropout", each(lambda run: f"{_shape(run).dropout:g}")),
+        ("label smoothing", each(lambda run: f"{run.label_smoothing:g}")),
+        ("BPE-dropout", each(lambda run: f"{run.bpe_dropout:g}")),
+        ("seed", each(lambda run: str(run.seed))),
         ("weights", card.selection),
     )
-    return _table(("", ""), rows) + "\n\nThe run's numbers are in `log.jsonl`, its settings in `train.json`."
+    logged = "The run's settings are in `train.json`" + ("" if card.steps is None else ", its numbers in `log.jsonl`")
+    return f"{table(('', ''), rows)}\n\n{logged}."
+
+
+def _batch(run: TrainConfig) -> str:
+    return f"{run.batch_tokens * run.accumulate:,} tokens of the longer side, padding included"
+
+
+def _schedule(run: TrainConfig) -> str:
+    rate = "factor" if run.schedule == "noam" else "rate"  # Noam's rate follows from the width
+    return f"{run.schedule}, {rate} {run.lr:g}, {run.warmup:,} steps of warm-up"
 
 
 def _run(run: TrainConfig) -> str:
-    shape = from_dict(ModelConfig, {"src_vocab": run.vocab, "tgt_vocab": run.vocab, **(run.model or {})})
+    shape = _shape(run)
     return f"{run.steps:,} steps at {shape.encoder_layers} + {shape.decoder_layers} layers"
 
 
+def _shape(run: TrainConfig) -> ModelConfig:
+    return from_dict(ModelConfig, {"src_vocab": run.vocab, "tgt_vocab": run.vocab, **(run.model or {})})
+
+
 def _corpora(corpora: Sequence[tuple[str, int]]) -> str:
-    return _table(("corpus", "pairs"), [(name, f"{pairs:,}") for name, pairs in corpora]) if corpora else ""
+    return table(("corpus", "pairs"), [(name, f"{pairs:,}") for name, pairs in corpora]) if corpora else ""
 
 
-def _scores(evaluations: Sequence[Evaluation]) -> str:
-    if not evaluations:
+def _scores(evaluations: Sequence[Evaluation] | None) -> str:
+    if evaluations is None:
         return MISSING
+    if not evaluations:
+        return "None: there was no test file."
     rows = [
         (
             one.name,
@@ -126,9 +161,15 @@ def _scores(evaluations: Sequence[Evaluation]) -> str:
     ]
     signatures = sorted({sign for one in evaluations for sign in (one.score.bleu_signature, one.score.chrf_signature)})
     head = ("test", "BLEU", "chrF", "sources", "refused", "sentences/s")
-    return _table(head, rows) + "\n\nSignatures: " + ", ".join(f"`{sign}`" for sign in signatures)
+    return table(head, rows) + "\n\nSignatures: " + ", ".join(f"`{sign}`" for sign in signatures)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown; nothing in a cell ends it or its row."""
+    lines = [head, ["---"] * len(head), *([" ".join(cell.split()).replace("|", "&#124;") for cell in r] for r in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def verbatim(text: str) -> str:
+    """`text` so that Markdown shows it as it is."""
+    return re.sub(r"([\\`*_\[\]~])", r"\\\1", html.escape(text, quote=False))

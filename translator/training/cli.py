@@ -46,19 +46,25 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.add_argument("--data", required=True, type=Path, metavar="DIR", help="holds the training and test files")
     command.add_argument("--hardware", required=True, help="what it was trained on, for the card")
     command.add_argument("--selection", required=True, help="which weights of the run these are, for the card")
+    command.add_argument("--licence", default="cc-by-sa-4.0", help="the weights', as the hub writes it (%(default)s)")
+    command.add_argument("--weaknesses", type=Path, metavar="FILE.md", help="what is known of them, for the card")
     command.set_defaults(run=_describe)
 
 
 def _train(args: argparse.Namespace) -> None:
+    from translator.checkpoints.place import free_place
     from translator.checkpoints.shelf import checkpoints_folder
     from translator.checkpoints.store import choose_device
+    from translator.errors import InputError
     from translator.training.data import find_split, read_pairs
     from translator.training.export import export
     from translator.training.run import read_config, train
 
     config = read_config(args.config)
     run = args.out or Path("runs") / config.name
-    out = args.checkpoint or checkpoints_folder() / config.name
+    out = free_place(args.checkpoint or checkpoints_folder() / config.name)  # refused before the work of hours
+    if out in (run.resolve(), *run.resolve().parents):
+        raise InputError(f"the run's folder {run} lies in {out}, where the checkpoint goes; name another one")
     if args.export_only:
         dev = read_pairs(find_split(args.data, "dev"))
     else:
@@ -93,15 +99,15 @@ def _evaluate(args: argparse.Namespace) -> None:
 
 def _describe(args: argparse.Namespace) -> None:
     from translator.pipeline import load
+    from translator.text.lines import read_lines
     from translator.training.describe import describe
     from translator.training.evaluate import table
 
+    weaknesses = "\n".join(read_lines(args.weaknesses)) if args.weaknesses else ""
     translator = load(args.model)
-    print(
-        table(
-            describe(translator, translator.bundle.folder, args.data, hardware=args.hardware, selection=args.selection)
-        )
-    )
+    told = {"hardware": args.hardware, "selection": args.selection, "licence": args.licence, "weaknesses": weaknesses}
+    print(table(describe(translator, args.data, **told)))
+    print(f"stored in {translator.bundle.folder}: README.md", file=sys.stderr)
 
 
 def _done(process: Process) -> bool:

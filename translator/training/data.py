@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from torch import Tensor
 
 from translator.config import ModelConfig, TrainConfig
 from translator.errors import InputError
+from translator.text.lines import read_lines
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,14 @@ def read_pairs(path: Path) -> list[Pair]:
     Raises:
         InputError: the file is missing, or a line has not three non-empty columns (its number is named).
     """
-    opener = gzip.open if path.suffix == ".gz" else open
     pairs = []
-    try:
-        with opener(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                columns = line.rstrip("\n").split("\t")
-                if len(columns) != 3 or not all(columns):
-                    raise InputError(
-                        f"{path} line {number}: {_flaw(columns)}; it needs source, target, corpus with a tab between"
-                    )
-                pairs.append(Pair(*columns))
-    except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise InputError(f"{path} cannot be read as a corpus file: {error}") from error
+    for number, line in enumerate(read_lines(path), start=1):
+        columns = line.split("\t")
+        if len(columns) != 3 or not all(columns):
+            raise InputError(
+                f"{path} line {number}: {_flaw(columns)}; it needs source, target, corpus with a tab between"
+            )
+        pairs.append(Pair(*columns))
     if not pairs:
         raise InputError(f"{path} holds no sentence pairs")
     return pairs

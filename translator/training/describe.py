@@ -4,101 +4,143 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from sacrebleu.metrics import CHRF
 
+from translator.analysis.profile import card_section, stored_profile, with_section
 from translator.checkpoints.bundle import CARD
-from translator.checkpoints.manifest import seal
+from translator.checkpoints.place import own_folder
+from translator.checkpoints.save import amend
+from translator.config import TrainConfig
 from translator.errors import InputError
 from translator.pipeline import Translator
-from translator.training.card import Card, render
-from translator.training.data import Pair, find_split, grouped, read_pairs
+from translator.text.lines import read_lines
+from translator.training.card import Card, lineage, render, table, verbatim
+from translator.training.data import find_split, grouped, read_pairs
 from translator.training.evaluate import Evaluation, evaluate
 from translator.training.run import read_config
 from translator.training.state import read_log
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 QUOTABLE = "test"
-"""The only test file whose sentences a card may show: Tatoeba's are CC-BY, news and captions may not be spread."""
+"""The only test file whose sentences a card shows; what others hold may not be spread."""
+FEW = 5
+"""Sentences that are shown by chance, and as many of the worst."""
 
 
 def describe(
-    translator: Translator, folder: Path | None, data: Path, *, hardware: str, selection: str
+    translator: Translator,
+    data: Path,
+    *,
+    hardware: str,
+    selection: str,
+    licence: str = "cc-by-sa-4.0",
+    weaknesses: str = "",
 ) -> list[Evaluation]:
-    """Evaluate the checkpoint in `folder` on every test file in `data` and write its card; returns the scores.
+    """Evaluate a trained checkpoint on every test file in `data` and write its card; returns the scores.
 
+    Args:
+        licence: of the weights, as the Hugging Face hub writes it.
+        weaknesses: what is known of them, Markdown.
     Raises:
-        InputError: `data` has no training file, or a corpus in it has no credits in assets/credits.json.
+        InputError: the checkpoint says of no training, `data` has no training file, or a corpus that was learnt from
+            has no credits in assets/credits.json.
+        CheckpointError: the checkpoint may not be written to, or its log or its profile is damaged.
     """
-    if folder is None:
-        raise InputError("this checkpoint is no folder, so there is no card to write; load it from one")
+    folder = own_folder(translator.bundle)
+    if not (folder / "train.json").is_file():
+        raise InputError(f"{folder} has no train.json; only a checkpoint that `train` made can be described")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence):
+        raise InputError(f"licence is {licence!r}; it must be a name of the Hugging Face hub's, such as cc-by-4.0")
     config = read_config(folder / "train.json")
     records = read_log(folder / "log.jsonl")
-    corpora = Counter(pair.corpus for pair in read_pairs(find_split(data, "train")))
-    licences = _credits(list(corpora))  # refused before the long part
-    tests = sorted(path for path in data.glob("*.tsv*") if path.name.split(".")[0] not in ("train", "dev"))
-    evaluations = [evaluate(translator, read_pairs(path), path.name.split(".")[0], method="beam") for path in tests]
-    weaknesses = ASSETS / "weaknesses" / f"{config.name}.md"
+    profile = stored_profile(translator)
+    corpora = _learnt(config, Counter(pair.corpus for pair in read_pairs(find_split(data, "train"))))
+    licences = _credits(list(corpora), licence, config)  # refused before the long part
+    evaluations = [evaluate(translator, read_pairs(path), name, method="beam") for name, path in _tests(data).items()]
     model = translator.bundle.model
-    card = Card(
-        config=config,
-        shape=model.config,
-        parameters=sum(parameter.numel() for parameter in model.parameters()),
-        steps=max(record["step"] for record in records),
-        hours=max(record.get("hours", 0.0) for record in records),
-        selection=selection,
-        evaluations=evaluations,
-        corpora=sorted(corpora.items(), key=lambda item: -item[1]),
-        data="Openly licensed corpora only, weighted as `train.json` says; all texts were normalised and filtered.",
-        licences=licences,
-        hardware=hardware,
-        examples="\n\n".join((*_chosen(evaluations, data), _newcomers(translator, config.name))),
-        weaknesses=weaknesses.read_text(encoding="utf-8").strip() if weaknesses.exists() else "",
+    card = render(
+        Card(
+            config=config,
+            shape=model.config,
+            parameters=sum(parameter.numel() for parameter in model.parameters()),
+            steps=max((record["step"] for record in records), default=None),
+            hours=max((record["hours"] for record in records if "hours" in record), default=None),
+            selection=selection,
+            evaluations=evaluations,
+            corpora=sorted(corpora.items(), key=lambda item: -item[1]),
+            data="Each pair takes part as often as `corpora` in `train.json` says of its corpus, once if nothing.",
+            licences=licences,
+            hardware=hardware,
+            examples="\n\n".join(filter(None, (_chosen(evaluations, data), _newcomers(translator)))),
+            weaknesses=weaknesses.strip(),
+            licence=licence,
+        )
     )
-    (folder / CARD).write_text(render(card), encoding="utf-8")
-    seal(folder)
+    amend(folder, {CARD: (card if profile is None else with_section(card, card_section(profile))).encode()})
     return evaluations
 
 
-def _credits(corpora: Sequence[str]) -> str:
+def _learnt(config: TrainConfig, pairs: Mapping[str, int]) -> dict[str, int]:
+    """The pairs of each corpus that any of the runs let take part."""
+    weights = [run.corpora or {} for run in lineage(config)]
+    return {name: count for name, count in pairs.items() if any(each.get(name, 1) > 0 for each in weights)}
+
+
+def _tests(data: Path) -> dict[str, Path]:
+    """The test files of a data folder by name, each gzipped or not."""
+    files = (*data.glob("[!.]*.tsv"), *data.glob("[!.]*.tsv.gz"))
+    names = {path.name.removesuffix(".gz").removesuffix(".tsv") for path in files}
+    return {name: find_split(data, name) for name in sorted(names - {"train", "dev"})}
+
+
+def _credits(corpora: Sequence[str], licence: str, config: TrainConfig) -> str:
     """What the licences of the training text ask to be said."""
     credits = json.loads((ASSETS / "credits.json").read_text(encoding="utf-8"))
-    lines = ["The weights are under CC-BY-SA 4.0. They were learnt from:", ""]
+    lines = [f"The weights are under {licence}. They were learnt from:", ""]
     for name in sorted(corpora):
-        if name not in credits:
-            raise InputError(f"corpus {name!r} has no entry in assets/credits.json; add its licence and credit")
-        entry = credits[name]
+        entry: Mapping[str, Any] = credits.get(name, {})
+        missing = [key for key in ("what", "licence", "credit") if key not in entry]
+        if missing:
+            said = f"corpus {name!r} has no {', '.join(missing)} in assets/credits.json"
+            raise InputError(f"{said}; add an entry with its licence and credit")
         lines.append(f"- **{name}**: {entry['what']}. {entry['licence']}. Credit: {entry['credit']}.")
-    return "\n".join([*lines, "", "All texts were changed (normalised, split into sentences, filtered)."])
+    longest = max(run.max_tokens for run in lineage(config))
+    changed = f"All texts were changed: normalised, and pairs of more than {longest} tokens a side left out."
+    return "\n".join([*lines, "", changed])
 
 
-def _chosen(evaluations: Sequence[Evaluation], data: Path) -> list[str]:
-    """Ten of the Tatoeba test: five drawn blindly, five from the tenth that scored worst."""
-    found = [one for one in evaluations if one.name == QUOTABLE]
-    if not found:
-        return []
-    pairs: list[Pair] = read_pairs(find_split(data, QUOTABLE))
-    sources, references = grouped(pairs)
+def _chosen(evaluations: Sequence[Evaluation], data: Path) -> str:
+    """A few of the test that may be quoted, drawn blindly, and a few of those that scored worst."""
+    found = next((one for one in evaluations if one.name == QUOTABLE), None)
+    if found is None:
+        return ""
+    sources, references = grouped(read_pairs(find_split(data, QUOTABLE)))
     chrf = CHRF()
-    scores = [chrf.sentence_score(h, r).score for h, r in zip(found[0].hypotheses, references, strict=True)]
-    worst = sorted(range(len(sources)), key=scores.__getitem__)[: max(5, len(sources) // 10)]
+    scores = [chrf.sentence_score(h, r).score for h, r in zip(found.hypotheses, references, strict=True)]
     draw = random.Random(0)
-    rows = [*draw.sample(range(len(sources)), 5), *draw.sample(worst, 5)]
-    table = ["| source | translation | a reference |", "| --- | --- | --- |"]
-    table += [f"| {sources[i]} | {found[0].hypotheses[i]} | {references[i][0]} |" for i in rows]
-    return ["Ten of the Tatoeba test, five drawn blindly and five from the worst tenth:", "\n".join(table)]
+    blind = draw.sample(range(len(sources)), min(FEW, len(sources)))
+    worst = [i for i in sorted(range(len(sources)), key=scores.__getitem__) if i not in blind]
+    worst = worst[: max(FEW, len(sources) // 10)]
+    low = draw.sample(worst, min(FEW, len(worst)))
+    rows = [[verbatim(text) for text in (sources[i], found.hypotheses[i], references[i][0])] for i in (*blind, *low)]
+    also = f", then {len(low)} of the other {len(worst)} with the lowest chrF" if low else ""
+    head = f"Of the {len(sources)} sources of `{QUOTABLE}`, {len(blind)} drawn blindly{also}:"
+    return f"{head}\n\n{table(('source', 'translation', 'a reference'), rows)}"
 
 
-def _newcomers(translator: Translator, name: str) -> str:
-    """All the sentences that a newcomer might type, written before training and never tuned on."""
-    path = ASSETS / "newcomers" / f"{name}.txt"
+def _newcomers(translator: Translator) -> str:
+    """All the sentences that a newcomer might type, written before the shipped models and never tuned on."""
+    path = ASSETS / "newcomers" / f"{'-'.join(translator.languages)}.txt"
     if not path.exists():
         return ""
-    sources = path.read_text(encoding="utf-8").splitlines()
-    texts = translator.translate_batch(sources, method="beam")
-    rows = [f"| {source} | {text} |" for source, text in zip(sources, texts, strict=True)]
-    head = f"The {len(rows)} sentences of `assets/newcomers/{path.name}`, written before training:"
-    return "\n".join([head, "", "| source | translation |", "| --- | --- |", *rows])
+    sources = list(read_lines(path))
+    texts = translator.translate_batch(sources, refused=lambda *_: None, method="beam")
+    rows = [[verbatim(source), verbatim(text)] for source, text in zip(sources, texts, strict=True)]
+    head = f"All {len(rows)} sentences of `assets/newcomers/{path.name}`:"
+    return f"{head}\n\n{table(('source', 'translation'), rows)}"

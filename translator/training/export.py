@@ -11,8 +11,10 @@ from typing import Any
 import torch
 
 from translator.checkpoints import save_bundle
-from translator.checkpoints.bundle import CARD, CONFIG
+from translator.checkpoints.bundle import CONFIG
 from translator.checkpoints.manifest import read_json
+from translator.checkpoints.place import free_place
+from translator.checkpoints.save import read_card
 from translator.config import DecodeConfig, TrainConfig, from_dict, to_json
 from translator.errors import InputError
 from translator.model import Transformer
@@ -42,8 +44,10 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
 
     Raises:
         CheckpointError: the run has no weights yet, or its files do not fit each other.
+        InputError: `out` is or holds something else than a checkpoint of ours.
         TranslatorError: `out` could not be written; what was there is untouched.
     """
+    out = free_place(out)
     config = read_config(run / "train.json")
     src, tgt = load_tokenizer(run / "src.json"), load_tokenizer(run / "tgt.json")
     model = Transformer(model_config(config, src, tgt)).to(device).eval()
@@ -82,8 +86,7 @@ def history(run: Path) -> list[dict[str, Any]]:
 
 def _former(out: Path) -> tuple[str, DecodeConfig]:
     """The model card ("" for none) and the decoding settings of the checkpoint that `out` is until now."""
-    card = out / CARD
-    text = card.read_text(encoding="utf-8") if card.exists() else ""
+    text = read_card(out)
     if MISSING in text:  # an earlier export wrote it, and its numbers are that export's
         text = ""
     if not (out / CONFIG).exists():
@@ -94,13 +97,13 @@ def _former(out: Path) -> tuple[str, DecodeConfig]:
         raise InputError(f"{out / CONFIG}: {error}; mend it or remove {out}") from error
 
 
-def _card(config: TrainConfig, model: Transformer, records: Sequence[Mapping[str, float]], selection: str) -> Card:
+def _card(config: TrainConfig, model: Transformer, records: Sequence[Mapping[str, Any]], selection: str) -> Card:
     """What the run itself can tell of its weights."""
     return Card(
         config=config,
         shape=model.config,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
-        steps=int(max((record["step"] for record in records), default=0)),
-        hours=max((record.get("hours", 0.0) for record in records), default=0.0),
+        steps=max((record["step"] for record in records), default=None),
+        hours=max((record["hours"] for record in records if "hours" in record), default=None),
         selection=selection,
     )

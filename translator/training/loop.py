@@ -25,11 +25,13 @@ from translator.training.data import Epochs, collate
 from translator.training.objective import objective
 from translator.training.schedule import learning_rate
 from translator.training.state import (
+    BEST,
     LastWeights,
     Log,
     Progress,
+    load_weights,
     random_state,
-    read_whole,
+    read_state,
     restore_random_state,
     write_whole,
 )
@@ -132,6 +134,7 @@ class Trainer:
         if len(set(steps)) > 1:
             raise CheckpointError(f"{folder} was left at the steps {steps} by its processes; remove its state-*.pt")
         if self.process.rank == 0:
+            self.last.forget(self.progress.step)
             self.log = Log(folder / "log.jsonl", self.progress.step)
             self.board = SummaryWriter(folder / "tensorboard", purge_step=self.progress.step)
 
@@ -150,11 +153,15 @@ class Trainer:
         write_whole(self._state_file, state)
 
     def _resume(self) -> None:
-        state = read_whole(self._state_file)
-        self.model.load_state_dict(state["model"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        self.progress = Progress(**state["progress"])
-        restore_random_state(state["random"], self.device)
+        state = read_state(self._state_file)
+        try:
+            load_weights(self.model, state["model"], self._state_file)
+            self.optimiser.load_state_dict(state["optimiser"])
+            restore_random_state(state["random"], self.device)
+        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            said = f"{self._state_file} is no state of this run: {error!r}; remove it to begin anew"
+            raise CheckpointError(said) from error
+        self.progress = state["progress"]
 
     def run(self, *, until: int | None = None, save_every: int = 100) -> Progress:
         """Train up to step `until` (default: the config's last), saving the state every `save_every` steps."""
@@ -232,7 +239,7 @@ class Trainer:
             self.last.add(self.progress.step, weights)
             if scores["bleu"] > self.progress.best:
                 self.progress.best = scores["bleu"]
-                write_whole(self.folder / "best.pt", weights)
+                write_whole(self.folder / BEST, weights)
             record = {f"dev_{name}": value for name, value in scores.items()}
             self.log.add(step=self.progress.step, hours=self.progress.seconds / 3600, **record)
             for name, value in scores.items():

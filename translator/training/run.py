@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
+from translator.checkpoints.shelf import MANIFEST
 from translator.checkpoints.store import choose_device
 from translator.config import ModelConfig, TextConfig, TrainConfig, from_dict, to_json
 from translator.errors import InputError
@@ -22,8 +25,10 @@ from translator.training.development import development
 from translator.training.grow import grow
 from translator.training.loop import Process, Trainer
 from translator.training.selection import BASE, SELECTED, select
-from translator.training.state import read_whole, write_whole
+from translator.training.state import BEST, STATES, read_state, read_weights, trained, write_whole
 
+MAY_CHANGE = ("steps", "decay", "eval_every", "average")
+"""Settings that may change while a run goes on: when it ends, and how often it is looked at."""
 NO_PREFIX_SPACE = ("zh", "ja")
 """Languages that write no spaces between words."""
 
@@ -43,6 +48,59 @@ def read_config(path: Path) -> TrainConfig:
     if isinstance(values.get("betas"), list):
         values["betas"] = tuple(values["betas"])
     return from_dict(TrainConfig, values)
+
+
+def claim(config: TrainConfig, folder: Path) -> None:
+    """Make `folder` that of a run with these settings, which its train.json tells; comes before anything else there.
+
+    What was trained there goes on only with the settings that it began with, but for those in `MAY_CHANGE`. Where
+    nothing was, the vocabularies of a start with other settings are forgotten.
+
+    Raises:
+        InputError: other settings were trained there (each is named), or more steps than `config` has; or a checkpoint
+            is there.
+        CheckpointError: the state there is damaged.
+    """
+    path = folder / "train.json"
+    if (folder / MANIFEST).exists():
+        raise InputError(f"{folder} is a checkpoint, whose files a run would overwrite; name another folder (--out)")
+    changed = _changed(read_config(path), config) if path.exists() else []
+    if changed and trained(folder):
+        raise InputError(
+            f"{folder} holds a run with other settings: {'; '.join(changed)}. Set them back to go on with it, or name"
+            f" another folder (--out) to begin anew; {', '.join(MAY_CHANGE)} may change"
+        )
+    for state in sorted(folder.glob(STATES)):
+        step = read_state(state)["progress"].step
+        if step > config.steps:
+            raise InputError(f"steps is {config.steps}, but {folder} has gone {step} already; ask for as many or more")
+    if changed:
+        for name in ("src.json", "tgt.json"):
+            (folder / name).unlink(missing_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(".part")
+    fresh.write_text(to_json(config), encoding="utf-8")
+    os.replace(fresh, path)  # a kill leaves the former settings or these
+
+
+def _changed(before: TrainConfig, now: TrainConfig) -> list[str]:
+    """The settings that differ and may not, by name, with both values; the runs that it grew from have theirs too."""
+    old, new = _settings(before), _settings(now)
+    fixed = {name for name in {*old, *new} - set(MAY_CHANGE) if not name.endswith((".eval_every", ".average"))}
+    differ = sorted(name for name in fixed if old.get(name) != new.get(name))
+    return [f"{name} is {new.get(name, 'not set')} and was {old.get(name, 'not set')}" for name in differ]
+
+
+def _settings(config: TrainConfig) -> dict[str, Any]:
+    """Every setting by its full name, such as model.d_model, or base.steps of the run that it grows from."""
+    flat: dict[str, Any] = {}
+    for name, value in json.loads(to_json(config)).items():
+        if isinstance(value, dict) and name != "base":
+            flat |= {f"{name}.{inner}": each for inner, each in value.items()}
+        elif name != "base":
+            flat[name] = value
+    first = config.first()
+    return flat if first is None else flat | {f"base.{name}": value for name, value in _settings(first).items()}
 
 
 @dataclass(frozen=True)
@@ -126,14 +184,20 @@ def model_config(config: TrainConfig, src: Tokenizer, tgt: Tokenizer) -> ModelCo
 
 
 def build(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu") -> tuple[Trainer, Corpus]:
-    """Everything of a run, ready to start or to go on where it stood."""
+    """Everything of a run, ready to start or to go on where it stood.
+
+    Raises:
+        InputError: the settings are not those of the run that is there, or do not go with the data.
+        CheckpointError: what is there is damaged.
+    """
     process = Process.join()
     place = choose_device(device)
     if process.rank > 0:
         process.wait()  # the first process learns the vocabularies, the others read them
+    else:
+        claim(config, folder)
     corpus = open_corpus(config, data, folder)
     if process.rank == 0:
-        (folder / "train.json").write_text(to_json(config), encoding="utf-8")
         process.wait()
     shape = model_config(config, corpus.src, corpus.tgt)
     evaluate = development(shape, corpus.dev, corpus.src, corpus.tgt, sentences=config.eval_sentences)
@@ -145,25 +209,27 @@ def build(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu")
 
 
 def train(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu") -> tuple[Trainer, Corpus]:
-    """A whole run, from wherever it stood: first the one that it grows from, if any, then itself."""
+    """A whole run, from wherever it stood: the one that it grows from first, if any, then itself. Errors: `build`."""
     first = config.first()
+    if Process.join().rank == 0:
+        claim(config, folder)  # before the run that it grows from
     if first is None:
         trainer, corpus = build(config, data, folder, device=device)
     else:
         base = folder / BASE
-        fresh = not any(folder.glob("state-*.pt"))
+        fresh = not any(folder.glob(STATES))
         if fresh:
             trainer, corpus = train(first, data, base, device=device)
             if trainer.process.rank == 0:
                 for name in ("src.json", "tgt.json"):
                     shutil.copy(base / name, folder)
-                if config.begin == "selected" and not (base / SELECTED).exists():
+                if config.begin == "selected":  # chosen anew: the base may have gone on meanwhile
                     evaluate = development(trainer.model.config, corpus.dev, corpus.src, corpus.tgt)
                     found = select(trainer.model.eval(), base, first, evaluate)
                     write_whole(base / SELECTED, dict(found.weights))
             trainer.process.wait()
         trainer, corpus = build(config, data, folder, device=device)
         if fresh:
-            grow(trainer.model, read_whole(base / (SELECTED if config.begin == "selected" else "best.pt")))
+            grow(trainer.model, read_weights(base / (SELECTED if config.begin == "selected" else BEST)))
     trainer.run()
     return trainer, corpus

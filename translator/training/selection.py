@@ -13,7 +13,7 @@ from torch import Tensor
 from translator.config import TrainConfig
 from translator.model import Transformer
 from translator.training.loop import Evaluate
-from translator.training.state import LastWeights, read_whole
+from translator.training.state import BEST, LastWeights, load_weights, read_weights
 
 BASE = "base"
 """The folder, within a run's, of the run that it grows from."""
@@ -39,7 +39,7 @@ def select(model: Transformer, run: Path, config: TrainConfig, evaluate: Evaluat
     candidates = _candidates(run, config)
     scores = {}
     for name, weights in candidates.items():
-        model.load_state_dict(weights)
+        load_weights(model, weights, run)
         scores[name] = evaluate(model)
     chosen = max(scores, key=lambda name: scores[name]["bleu"])
     return Selection(chosen, candidates[chosen], scores)
@@ -55,8 +55,8 @@ def _candidates(run: Path, config: TrainConfig) -> dict[str, dict[str, Tensor]]:
     count = len(last.files())
     mean = f"the mean of the last {count} evaluations" if count > 1 else "the last evaluation"
     candidates = {mean: last.average()}
-    if (run / "best.pt").exists():
-        candidates["the best evaluation"] = read_whole(run / "best.pt")
+    if (run / BEST).exists():
+        candidates["the best evaluation"] = read_weights(run / BEST)
     ends = [candidates[mean], *islice(_ends_before(run, config, candidates[mean]), 2)]
     if len(ends) > 1:
         candidates[f"a quarter of {mean} and three of the run before"] = {
@@ -83,6 +83,6 @@ def _ends_before(run: Path, config: TrainConfig, own: Mapping[str, Tensor]) -> I
 def _end(folder: Path, config: TrainConfig) -> dict[str, Tensor] | None:
     """What the run after it took, or would take, of a run; None if nothing is kept."""
     if (folder / SELECTED).exists():
-        return dict(read_whole(folder / SELECTED))
+        return read_weights(folder / SELECTED)
     last = LastWeights(folder, config.average)
     return last.average() if last.files() else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,15 @@ import torch
 from torch import Tensor
 
 from translator.errors import CheckpointError
+from translator.model import Transformer
+
+STATES, WEIGHTS, BEST = "state-*.pt", "weights-*.pt", "best.pt"
+"""What a run's folder holds: each process's state, the weights of the last evaluations and of the best one."""
+
+
+def trained(folder: Path) -> bool:
+    """Whether a run has left anything in `folder` that it learnt."""
+    return any(any(folder.glob(pattern)) for pattern in (STATES, WEIGHTS, BEST))
 
 
 @dataclass
@@ -57,7 +66,46 @@ def read_whole(path: Path) -> Any:
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise CheckpointError(f"{path} is no training state: {error}; remove it to begin anew") from error
+        reason = str(error) if isinstance(error, OSError) else "it is damaged"  # PyTorch advises to run what it holds
+        raise CheckpointError(f"{path} is no training state: {reason}; remove it to begin anew") from error
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The weights of a model, by parameter, that `write_whole` wrote.
+
+    Raises:
+        CheckpointError: the file is damaged or holds something else.
+    """
+    value = read_whole(path)
+    if not isinstance(value, dict) or not all(isinstance(weight, Tensor) for weight in value.values()):
+        raise CheckpointError(f"{path} holds no weights; remove it to begin anew")
+    return value
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """The state of a run that `Trainer.save` wrote, its `progress` as a `Progress`.
+
+    Raises:
+        CheckpointError: the file is damaged or holds something else.
+    """
+    value = read_whole(path)
+    try:
+        return {**value, "progress": Progress(**value["progress"])}
+    except (KeyError, TypeError) as error:
+        raise CheckpointError(f"{path} is no training state: {error!r}; remove it to begin anew") from error
+
+
+def load_weights(model: Transformer, weights: Mapping[str, Tensor], origin: Path) -> None:
+    """Fill `model` with `weights`, which came from `origin`.
+
+    Raises:
+        CheckpointError: they are another model's.
+    """
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        said = " ".join(str(error).split())[:300]
+        raise CheckpointError(f"{origin} holds weights of another model than its settings say: {said}") from error
 
 
 def random_state(device: torch.device) -> dict[str, Tensor | list[Tensor]]:
@@ -82,11 +130,17 @@ class LastWeights:
 
     def files(self) -> list[Path]:
         """What is kept now, oldest first."""
-        return sorted(self.folder.glob("weights-*.pt"))
+        return sorted(self.folder.glob(WEIGHTS))
+
+    def forget(self, step: int) -> None:
+        """Forget what lies beyond `step`: a run that goes on from there makes it again, or never comes to it."""
+        for file in self.files():
+            if file.name > _weights_name(step):
+                file.unlink()
 
     def add(self, step: int, weights: dict[str, Tensor]) -> None:
         """Keep `weights` of `step`; forget the oldest beyond `keep`."""
-        write_whole(self.folder / f"weights-{step:09d}.pt", weights)
+        write_whole(self.folder / _weights_name(step), weights)
         for old in self.files()[: -self.keep]:
             old.unlink()
 
@@ -108,10 +162,17 @@ class LastWeights:
                 # A run that goes on has put newer weights in the place of the oldest: look again.
 
 
+def _weights_name(step: int) -> str:
+    return f"weights-{step:09d}.pt"
+
+
 def _mean(files: Sequence[Path]) -> dict[str, Tensor]:
     mean: dict[str, Tensor] = {}
     for file in files:
-        for name, value in read_whole(file).items():
+        weights = read_weights(file)
+        if mean and {name: value.shape for name, value in weights.items()} != {n: v.shape for n, v in mean.items()}:
+            raise CheckpointError(f"{file} holds weights of another model than {files[0].name}; remove one of them")
+        for name, value in weights.items():
             mean[name] = mean.get(name, 0) + value.float() / len(files)
     return mean
 
@@ -131,8 +192,21 @@ class Log:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """Everything that a run has logged so far; a line cut short by a kill is left out."""
+    """Everything that a run has logged so far, each with its `step`; a line cut short by a kill is left out.
+
+    Raises:
+        CheckpointError: another line is no record; it is named by its number.
+    """
     if not path.exists():
         return []
-    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
-    return [json.loads(line) for line in whole.splitlines()]
+    whole, _, _ = path.read_bytes().rpartition(b"\n")
+    records = []
+    for number, line in enumerate(whole.split(b"\n") if whole else (), start=1):
+        try:
+            record = json.loads(line)
+            if record["step"] < 0 or record.get("hours", 0.0) < 0:
+                raise ValueError("a number below 0")
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise CheckpointError(f"{path}, line {number} is no record ({error!r}); take the line out") from error
+        records.append(record)
+    return records
