@@ -130,7 +130,7 @@ class Comparison {
   }
   figure(picture, palette, width, theme) {
     const { kind } = this.state, small = phone();
-    const size = measureMap(width, 420, picture.rows.length, picture.columns.length, { labels: small ? 72 : kind === "encoder" ? 96 : 160, top: 84, small });
+    const size = measureMap(width, 420, picture, { labels: small ? 72 : kind === "encoder" ? 96 : 160, top: 84, small });
     size.columns = picture.columns.length;
     size.rows = picture.rows.length;
     const view = { size, theme, scale: "linear", palette, labels: small ? "predicts" : "both", small, touch: true, range: { x: [-.5, size.columns - .5], y: [size.rows - .5, -.5] }, width: Math.ceil(size.labels + size.cellWidth * size.columns + size.right), height: Math.ceil(size.top + size.cellHeight * size.rows + 4) };

@@ -32,7 +32,7 @@ const makeDetail = x => {
   /** How large the map of the explorer `who` is drawn; `view` lacks the range. */
   const measured = who => {
     const picture = who.picture(), { kind, scale, palette, labels } = who.state, small = phone(), { width, room } = x.places().detail, both = kind !== "encoder" && labels === "both" && !small;
-    const size = measureMap(Math.floor(width) - 2, room, picture.rows.length, picture.columns.length, { labels: small ? 72 : both ? 160 : 96, top: small ? 86 : 78, small });
+    const size = measureMap(Math.floor(width) - 2, room, picture, { labels: small ? 72 : both ? 160 : 96, top: small ? 86 : 78, small });
     const view = { size, scale, palette, labels: small && labels === "both" ? "predicts" : labels, small, width: Math.ceil(size.labels + size.cellWidth * size.columns + size.right), height: Math.ceil(size.top + size.cellHeight * size.rows + 4), touch: touch(), lines: true };
     return { picture, size, view };
   };

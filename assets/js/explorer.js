@@ -27,7 +27,8 @@ class Explorer {
     this.health = makeHealth(this);
     this.exports = makeExports(this);
     this.speak();
-    new ResizeObserver(() => this.resized()).observe(this.root);
+    const sizes = new ResizeObserver(() => this.resized());
+    for (const node of [this.root, this.find(".under")]) sizes.observe(node);
     addEventListener("explorer-theme", () => this.set({ theme: dark() }));
     addEventListener("explorer-language", () => { this.speak(); this.set({ language: pageLanguage() }); });
     addEventListener("explorer-plotly", () => this.set({ size: {} }));
@@ -41,7 +42,7 @@ class Explorer {
     this.root.querySelectorAll(`button[${attribute}]`).forEach(button => button.addEventListener("click", () => this.set(patch(button.getAttribute(attribute)))));
   }
   resized() {
-    const size = [this.root.clientWidth, innerHeight, phone()].join();
+    const size = [this.root.clientWidth, this.find(".under").offsetHeight, innerHeight, phone()].join();
     if (size !== this.lastSize && this.root.clientWidth) { this.lastSize = size; this.set({ size }); }
   }
 

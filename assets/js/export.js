@@ -53,14 +53,15 @@ const makeExports = x => {
 
   /* pictures, always on the light scale */
   const figure = () => {
-    const picture = x.picture(), { kind, scale, palette, labels } = x.state, size = measureMap(1200, 900, picture.rows.length, picture.columns.length, { labels: kind === "encoder" ? 120 : 190, top: 100, small: false });
+    const picture = x.picture(), { kind, scale, palette, labels } = x.state, size = measureMap(1200, 900, picture, { labels: kind === "encoder" ? 120 : 190, top: 100, small: false });
+    const beside = Math.max(88, size.right);  // the scale, and what the caption needs of its place
     size.columns = picture.columns.length;
     size.rows = picture.rows.length;
-    const view = { size, scale, palette, labels, small: false, theme: "light", paper: "#ffffff", width: Math.ceil(size.labels + size.cellWidth * size.columns + 90), height: Math.ceil(size.top + size.cellHeight * size.rows + 20), range: { x: [-.5, size.columns - .5], y: [size.rows - .5, -.5] } };
+    const view = { size, scale, palette, labels, small: false, theme: "light", paper: "#ffffff", width: Math.ceil(size.labels + size.cellWidth * size.columns + beside + 2), height: Math.ceil(size.top + size.cellHeight * size.rows + 20), range: { x: [-.5, size.columns - .5], y: [size.rows - .5, -.5] } };
     const made = heatFigure(picture, kind, view);
     made.data[0].showscale = true;
     made.data[0].colorbar = { thickness: 10, len: 1, outlinewidth: 0, title: { text: x.find(".scale-name").textContent, side: "right", font: { size: 12 } } };
-    made.layout.margin.r = 88;
+    made.layout.margin.r = beside;
     made.layout.margin.b = 18;
     return { ...made, width: view.width, height: view.height };
   };

@@ -1,14 +1,24 @@
 /* How one map is drawn: its sizes, its colours, and the figure that Plotly is given. */
 
-const SMALLEST_COLUMN = 16, SMALLEST_ROW = 14;
-const axisText = group => escapeHtml(cut(group.text));
+const SMALLEST_COLUMN = 16, SMALLEST_ROW = 14, CAPTION = 190;  // pixels; the longest caption over the columns
+const axisText = (group, length) => escapeHtml(cut(group.text, length));
+
+/** How far the label of a column reaches up, and over its neighbours: 13 pixels a sign where signs are wide, some 7 else. */
+const reach = (group, small) => {
+  const long = [...cut(group.text)].reduce((sum, sign) => sum + (sign > "\u2e7f" ? 13 : 7.2), 0);
+  return long * (small ? 11 / 13 : Math.SQRT1_2);
+};
 
 /** Sizes of a map in its frame: how wide a cell is, and how many fit before the frame has to scroll. */
-const measureMap = (width, room, rows, columns, { labels, top, small }) => {
-  const right = small ? 2 : 28;  // a slanted label leans over the last column
-  const cellWidth = Math.max(SMALLEST_COLUMN, Math.min(48, (width - labels - right) / columns));
+const measureMap = (width, room, picture, { labels, top: least, small }) => {
+  const rows = picture.rows.length, columns = picture.columns.length;
+  const beside = small ? 2 : Math.max(28, reach(picture.columns[columns - 1]));
+  const labelled = Math.ceil(Math.max(...picture.columns.map(group => reach(group, small))));
+  const top = Math.max(least, labelled + 30);  // the caption stands over the labels
+  const cellWidth = Math.max(SMALLEST_COLUMN, Math.min(48, (width - labels - beside) / columns));
   const cellHeight = small ? 28 : clamp(Math.min(cellWidth * 1.15, (room - top) / rows), SMALLEST_ROW, 36);
-  const fitX = Math.max(1, Math.floor((width - labels - right) / cellWidth + .001)), fitY = small ? rows : Math.max(6, Math.floor((room - top) / cellHeight + .001));
+  const fitX = Math.max(1, Math.floor((width - labels - beside) / cellWidth + .001)), fitY = small ? rows : Math.max(6, Math.floor((room - top) / cellHeight + .001));
+  const right = Math.max(beside, Math.min(CAPTION, width - labels) - cellWidth * columns);  // it is longer than few columns
   return { labels, top, right, cellWidth, cellHeight, columns: Math.min(columns, fitX), rows: Math.min(rows, fitY) };
 };
 
@@ -60,8 +70,8 @@ const heatFigure = (picture, kind, view) => {
   const layout = {
     width: view.width, height: view.height, margin: { l: size.labels, r: size.right, t: size.top, b: 2, pad: 0 }, font, paper_bgcolor: view.paper || "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     hovermode: false, dragmode: view.touch ? false : "zoom", showlegend: false,
-    xaxis: { ...axis, side: "top", range: range.x, tickvals: columns.map((_, j) => j), ticktext: columns.map(axisText), tickangle: small ? -90 : -45, tickfont: { ...font, size: small ? 11 : 13, color: colour.second } },
-    yaxis: { ...axis, range: range.y, tickvals: rows.map((_, i) => i), ticktext: near.map(axisText), tickfont: font, ticklabelstandoff: 6 },
+    xaxis: { ...axis, side: "top", range: range.x, tickvals: columns.map((_, j) => j), ticktext: columns.map(group => axisText(group)), tickangle: small ? -90 : -45, tickfont: { ...font, size: small ? 11 : 13, color: colour.second } },
+    yaxis: { ...axis, range: range.y, tickvals: rows.map((_, i) => i), ticktext: near.map(group => axisText(group, both ? 10 : 12)), tickfont: font, ticklabelstandoff: 6 },
     annotations: [
       { ...title(keyTitle, 0, 1, "left", 0), yshift: size.top - 18, name: "key" },
       title(small ? nearTitle.replace(" ", "<br>") : nearTitle, 0, 1, "right", -8),
@@ -69,7 +79,7 @@ const heatFigure = (picture, kind, view) => {
   };
   if (both) {
     data.push({ type: "scatter", x: [0], y: [0], yaxis: "y2", mode: "markers", marker: { opacity: 0 }, hoverinfo: "skip" });
-    layout.yaxis2 = { ...axis, range: range.y, matches: "y", overlaying: "y", side: "left", anchor: "free", position: 0, shift: -74, tickvals: rows.map((_, i) => i), ticktext: reads.map(axisText), tickfont: { ...font, color: colour.third }, ticklabelstandoff: 6 };
+    layout.yaxis2 = { ...axis, range: range.y, matches: "y", overlaying: "y", side: "left", anchor: "free", position: 0, shift: -74, tickvals: rows.map((_, i) => i), ticktext: reads.map(group => axisText(group, 10)), tickfont: { ...font, color: colour.third }, ticklabelstandoff: 6 };
     layout.annotations.push(title(t("query (reads)"), 0, 1, "right", -82));
   }
   return { data, layout };

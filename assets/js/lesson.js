@@ -23,14 +23,14 @@ const mountLesson = (element, server) => {
   const worded = text => text.split(/_(model|head)/).map((part, i) => (i % 2 ? el("sub", { text: part }) : part));
 
   /** The server went away: the call fails, or ends without a word. */
-  const unanswered = () => ({ error: t("No answer from the server. Please try again.") });
+  const unanswered = () => ({ error: t("No answer from the server. Please try again."), again: true });
   const course = async () => {
     const number = ++language;
     let answer;
     try { answer = await server.course({ language: pageLanguage() }); } catch { /* said below */ }
     answer ||= unanswered();
     if (number !== language) return;
-    if (answer.error) { box.lang = "en"; return refuse(answer.error); }
+    if (answer.error) { box.lang = "en"; return refuse(answer); }
     state.course = answer;
     if (!station()) state.name = answer.stations[0].name;
     paint();
@@ -48,15 +48,16 @@ const mountLesson = (element, server) => {
       answer ||= unanswered();
       if (number !== asked) return;
       box.removeAttribute("aria-busy");
-      if (answer.error) return refuse(tMessage(answer.error));
+      if (answer.error) return refuse(answer);
       latest = answer;
       if (state.course) show();  // the course may be the later answer of the two: it shows what it finds
     }, wait);
   };
-  const refuse = text => {
+  const refuse = ({ error, again }) => {
     const note = find(".notice");
     note.hidden = false;
-    note.replaceChildren(text, " ", el("button", { type: "button", class: "btn", text: say("Try again"), on: { click: () => (state.course ? load() : course()) } }));
+    note.replaceChildren(tMessage(error), again ? " " : "");
+    if (again) note.append(el("button", { type: "button", class: "btn", text: say("Try again"), on: { click: () => (state.course ? load() : course()) } }));
     latest = null;
     find(".frame").hidden = true;
     for (const part of [".views", ".turn", ".numbers", ".texts", ".tensor"]) find(part).replaceChildren();

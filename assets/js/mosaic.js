@@ -101,7 +101,6 @@ const makeMosaic = x => {
 
   const labels = place => {
     const { layer, head, sort: by, kind } = x.state, plain = by === "layer" && !phone(), map = x.trace.maps[kind];
-    box.classList.toggle("bare", phone());
     heads.replaceChildren(...(plain ? tiles.slice(0, columns).map(tile => el("span", { class: tile.h === head ? "on" : "", text: "H" + (tile.h + 1), style: `left:${tile.x}px;width:${tile.w}px` })) : []));
     const count = phone() ? 0 : place.count;
     rows.replaceChildren(...Array.from({ length: count }, (_, i) => el("span", { class: plain && i === layer ? "on" : "", text: plain ? "L" + (i + 1) : String(i * columns + 1), style: `top:${i * (place.h + place.gap)}px;height:${place.h}px` })));

@@ -85,10 +85,17 @@ const mountExplorer = (element, props, watch, server) => {
     setField(field("source-text"), example.text);
     if (settled) setDirection(example.direction);
   };
+  const whole = new IntersectionObserver(pills => {  // what has no room cannot have the focus either
+    for (const { target, intersectionRatio } of pills) target.style.visibility = intersectionRatio > .95 ? "" : "hidden";
+  }, { root: x.find(".examples"), threshold: .95 });
+  const shown = { block: "nearest", inline: "nearest" };  // a browser leaves what it sees a corner of
+  x.find(".try").addEventListener("focusin", event => event.target.scrollIntoView(shown));
   const others = x.find(".more-examples");  // all of them by their text: few have a name, and not every name finds room
   const examples = () => {
     const mine = data.examples.filter(each => each.direction === direction());
     x.find(".examples").replaceChildren(...mine.filter(each => each.name).map(each => el("button", { type: "button", class: "btn", title: each.text, text: t(each.name), on: { click: () => open(each.id) } })));
+    whole.disconnect();
+    for (const pill of x.find(".examples").children) whole.observe(pill);
     others.replaceChildren(el("option", { value: "", text: t("More examples") }), ...mine.map(each => el("option", { value: each.id, text: each.text })));
     others.hidden = others.options.length < 2;
   };
@@ -150,7 +157,8 @@ const mountExplorer = (element, props, watch, server) => {
   addEventListener("explorer-language", loading);
 
   /* ---- settings, folded away ---- */
-  const toggle = x.find(".settings-toggle");
+  const toggle = x.find(".settings-toggle"), sheet = document.querySelector("#settings");
+  if (sheet) x.find(".under").after(sheet);  // right below its button, for the eye and for Tab
   const settingsLabel = () => {
     const decoding = x.trace && !x.trace.live ? settingsText(x.trace.settings) : t("automatic");
     toggle.replaceChildren(icon("M6 4l4 4-4 4"), t("Settings"), el("span", { class: "muted no-phone", text: decoding }));
@@ -159,6 +167,16 @@ const mountExplorer = (element, props, watch, server) => {
     const open = document.body.classList.toggle("settings-open");
     toggle.setAttribute("aria-expanded", String(open));
     x.set({ size: {} });
+  });
+
+  /* ---- radios: Gradio names each apart, so that no browser sees a group in them; arrows choose the neighbour ---- */
+  document.addEventListener("keydown", event => {
+    const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key], group = by && event.target.closest(":is(#direction, .segments):has(:focus)");
+    if (!group || event.target.type !== "radio") return;
+    const radios = [...group.querySelectorAll("input[type=radio]")], next = radios.at((radios.indexOf(event.target) + by) % radios.length);
+    event.preventDefault();
+    next.focus();
+    next.click();
   });
 
   /* ---- links: one that is put into an open page's address is followed like one that opens it ---- */
@@ -209,11 +227,12 @@ const mountExplorer = (element, props, watch, server) => {
 const spoken = new WeakMap();
 /** Put the page's words, Gradio's included, in the page's language; `translate="no"` marks what is not ours to translate. */
 const speakPage = (root = document.body) => {
-  const table = tables()[pageLanguage()] || {}, skip = "script,style,textarea,[translate=no],.ax,.plot";
+  const table = tables()[pageLanguage()] || {}, skip = "script,style,textarea,[translate=no],.plot";
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode, original = spoken.get(node);
-    if (!node.parentElement || node.parentElement.closest(skip)) continue;
+    const inside = node.parentElement?.closest("#settings, .ax");  // the explorer speaks by itself, the settings in it do not
+    if (!node.parentElement || node.parentElement.closest(skip) || inside?.matches(".ax")) continue;
     const english = original && (original.now === node.data) ? original.english : node.data, key = english.trim();
     if (!key || !(key in (tables().zh || {}))) continue;
     const now = english.replace(key, () => table[key] || key);

@@ -41,7 +41,7 @@ const makeHeadline = x => {
     fill(pick.head, heads, head);
     pick.aggregate.replaceChildren(...AGGREGATES.map(([value, name]) => el("option", { value, text: t(name) })));
     pick.aggregate.value = aggregate;
-    pick.aggregate.hidden = single;
+    if (pick.aggregate.hidden !== single) { pick.aggregate.hidden = single; x.moved(); }  // the options may need a line more
     for (const name of ["kind", "view", "unit", "scale"]) x.root.querySelectorAll(`button[data-${name}]`).forEach(button => button.setAttribute("aria-pressed", String(button.dataset[name] === x.state[name])));
     x.find(".kind-name").textContent = t(KIND_NAMES[kind]);
     const map = x.map(), share = shareOn(x.trace, kind, map, SPECIAL), picture = x.picture();

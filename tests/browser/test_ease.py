@@ -144,6 +144,42 @@ def test_two_typed_sentences_are_compared(open_page: Callable[..., Page]) -> Non
     page.wait_for_function("/Satz B: .* erlaubt sind höchstens/.test(document.querySelector('#compare').innerText)")
 
 
+def test_two_samples_of_one_sentence_are_two(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Compare").click()
+    page.wait_for_selector("#compare [data-side=b] .xtick")
+    for side in "ab":
+        page.locator(f"#compare-direction-{side} label", has_text="Deutsch").click()
+        page.fill(f"#compare-{side} textarea", "Mein kleiner Bruder und ich gehen heute in den alten Park.")
+    for label in page.locator("#compare-ask label", has_text="sample").all():
+        label.click()
+    page.click("#compare-run")
+    said = "[...document.querySelectorAll('#compare .facts')].map(each => each.innerText)"
+    page.wait_for_function(f"{said}.every((text, i) => text.includes('seed ' + i))")
+    a, b = (text.split("log p")[1] for text in page.evaluate(said))
+    assert a != b
+
+
+def test_the_direction_is_seen_where_it_means_something(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    tabs = {"Compare": False, "Lab": True, "Positions": False, "Lesson": True, "About": False, "Explorer": True}
+    for name, seen in tabs.items():
+        tab = page.locator("#tabs > .tab-wrapper").get_by_role("tab", name=name)
+        tab.click()
+        page.locator("#direction").wait_for(state="visible" if seen else "hidden")
+        page.locator(f"#{tab.get_attribute('aria-controls')}[role=tabpanel]").wait_for()
+
+
+def test_arrows_choose_the_neighbouring_radio(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    checked = "[...document.querySelectorAll('#direction input')].map(each => each.checked).join()"
+    page.focus("#direction input")
+    for key, want in (("ArrowRight", "false,true"), ("ArrowDown", "true,false"), ("ArrowLeft", "false,true")):
+        page.keyboard.press(key)
+        page.wait_for_function(f"{checked} === '{want}'")
+        assert page.evaluate("document.activeElement.checked")
+
+
 def test_one_step_drives_both_sides_of_a_comparison(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.get_by_role("tab", name="Compare").click()

@@ -163,6 +163,7 @@ def test_a_refusal_is_told_and_can_be_mended(visit: Any) -> None:
     page.click(".lx .ask button")
     page.wait_for_selector(".lx .notice:not([hidden])")
     assert "blank" in page.text_content(".lx .notice")
+    assert page.locator(".lx .notice button").count() == 0, "asking once more would not help"
     page.fill("#lesson-text", "Ich renne.")
     page.click(".lx .ask button")
     drawn(page)

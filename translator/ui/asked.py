@@ -24,13 +24,13 @@ def mapping(value: object) -> Asked:
 
 
 def told(make: Callable[[Asked], dict]) -> Callable[[dict], dict]:
-    """`make` under its name, with an error as an answer in words: {"error": …}."""
+    """`make` under its name; an error is an answer in words, {"error": …, "again": whether asking once more helps}."""
 
     def answer(request: dict) -> dict:
         try:
             return make(mapping(request))
         except TranslatorError as error:
-            return {"error": str(error)}
+            return {"error": str(error), "again": not isinstance(error, InputError)}
 
     answer.__name__ = make.__name__
     return answer

@@ -22,9 +22,9 @@ def compare_tab(models: session.Models) -> None:
     def run(*values: Any) -> str | None:
         half = len(values) // 2
         payloads = {}
-        for name, side in (("a", values[:half]), ("b", values[half:])):
+        for seed, (name, side) in enumerate((("a", values[:half]), ("b", values[half:]))):
             try:
-                payloads[name] = _payload(models, *side)
+                payloads[name] = _payload(models, seed, *side)
             except TranslatorError as error:
                 return answer({"error": str(error), "side": name})
         return answer(payloads)
@@ -62,6 +62,9 @@ def _side(name: str, models: session.Models) -> list[gr.components.Component]:
     return [text, direction, method]
 
 
-def _payload(models: session.Models, text: Any, direction: Any, method: Any) -> dict[str, Any]:
-    trace = session.trace_of(models, text, direction, {} if method == "automatic" else {"method": method})
+def _payload(models: session.Models, seed: int, text: Any, direction: Any, method: Any) -> dict[str, Any]:
+    settings = {} if method == "automatic" else {"method": method}
+    if method == "sample":  # two samples of one sentence are two
+        settings["seed"] = seed
+    trace = session.trace_of(models, text, direction, settings)
     return {**models.ask(direction, lambda model: session.payload_of(model, trace)), "direction": direction}

@@ -11,8 +11,6 @@ from translator.ui.asked import Asked, mapping, told
 from translator.ui.lesson import course as lesson
 from translator.ui.lesson.equations import markdown
 
-TAB = "lesson-tab"
-
 
 def lesson_tab(models: session.Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""

@@ -12,7 +12,6 @@ from translator.ui.about_tab import about_tab
 from translator.ui.api import api
 from translator.ui.compare_tab import compare_tab
 from translator.ui.lab_tab import lab_tab
-from translator.ui.lesson_tab import TAB as LESSON_TAB
 from translator.ui.lesson_tab import lesson_tab
 from translator.ui.positions_tab import positions_tab
 from translator.ui.translate_tab import SETTINGS, direction_radio, translate_tab
@@ -21,7 +20,7 @@ TITLE = "Attention Explorer"
 
 
 def build(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> gr.Blocks:
-    """Assemble the page. A further tab is one more `with gr.Tab(...)` line."""
+    """Assemble the page. A further tab is one more `with _tab(...)` line."""
     gr.set_static_paths([frontend.PLOTLY_JS, examples])
     with gr.Blocks(title=TITLE, fill_width=True, analytics_enabled=False) as page:
         with gr.Row(elem_id="top"):
@@ -29,17 +28,17 @@ def build(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> gr.B
             direction = direction_radio(tuple(models.names))
             explorer.chrome()
         with gr.Tabs(elem_id="tabs"):
-            with gr.Tab("Explorer", id="explorer-tab"):
+            with _tab("explorer"):
                 tab = translate_tab(models, direction, examples=examples)
-            with gr.Tab("Compare", id="compare-tab"):
+            with _tab("compare"):
                 compare_tab(models)
-            with gr.Tab("Positions", id="positions-tab"):
+            with _tab("positions"):
                 positions_tab(models)
-            with gr.Tab("Lab", id="lab-tab"):
+            with _tab("lab"):
                 lab_tab(models)
-            with gr.Tab("Lesson", id=LESSON_TAB):
+            with _tab("lesson"):
                 lesson_tab(models)
-            with gr.Tab("About", id="about-tab"):
+            with _tab("about"):
                 about_tab(models)
         api(models)
         opened = page.load(
@@ -47,6 +46,13 @@ def build(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> gr.B
         )
         opened.then(None, None, None, js="() => window.AttentionExplorer.go()", api_visibility="private")
     return page
+
+
+def _tab(name: str) -> gr.Tab:
+    """A tab that tells the styles when it is shown (in some the direction at the top means nothing)."""
+    tab = gr.Tab(name.capitalize(), id=f"{name}-tab", elem_id=f"{name}-tab")  # its button needs an id to point to
+    tab.select(None, None, None, js=f"() => {{ document.body.dataset.tab = '{name}'; }}", api_visibility="private")
+    return tab
 
 
 def launch_settings(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> dict[str, Any]:
