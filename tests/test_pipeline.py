@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +26,7 @@ from translator import (
     pipeline,
 )
 from translator.decode import finish, search, search_batch
+from translator.model import Gates
 from translator.pipeline import Limits
 
 TEXT = "Guten Morgen, ich renne!"
@@ -110,6 +111,26 @@ def test_a_trace_survives_a_file(tiny: Translator, tmp_path: Path) -> None:
         np.testing.assert_array_equal(getattr(again, name), getattr(trace, name))
     for a, b in zip(again.steps, trace.steps, strict=True):
         np.testing.assert_array_equal(a.cross, b.cross)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("change", [lambda maps: maps.astype(int), lambda maps: maps[..., :-1], lambda maps: maps[0]])
+def test_a_trace_file_with_other_maps_is_refused(
+    tiny: Translator, tmp_path: Path, kind: str, change: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    tiny.translate(TEXT, max_length=4).save(tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz") as data:
+        arrays = dict(data)
+    np.savez(tmp_path / "x.npz", **{**arrays, kind: change(arrays[kind])})
+    with pytest.raises(InputError, match="is no trace file"):
+        Trace.load(tmp_path / "x.npz")
+
+
+def test_another_kind_of_attention_is_named(tiny: Translator) -> None:
+    trace = tiny.translate(TEXT, max_length=2)
+    for ask in (trace.weights, trace.queries, trace.keys):
+        with pytest.raises(InputError, match="attention kind is 'self'"):
+            ask("self")
 
 
 def test_a_trace_file_that_was_damaged_is_refused(tiny: Translator, tmp_path: Path) -> None:
@@ -232,11 +253,35 @@ def test_over_long_text_is_refused_at_once(tiny: Translator) -> None:
         ({"deadline": "soon"}, "deadline is 'soon'"),
         ({"prefix": [1.5]}, "forced ids"),
         ({"prefix": [10**9]}, "id 1000000000"),
+        ({"prefix": None}, "forced ids are None"),
+        ({"prefix": 5}, "forced ids are 5"),
+        ({"prefix": b"ab"}, "forced ids are b'ab'"),
+        ({"prefix": [True]}, "forced ids"),
+        ({"gates": {"cross": [[1, 0]]}}, "gates is dict; it must be what interventions.make_gates gives"),
+        ({"gates": Gates(cross=torch.ones(2, 3))}, r"gates of cross are \(2, 3\); they must be \(2, 2\)"),
+        ({"gates": Gates(encoder=torch.ones(1, 2, 2))}, r"gates of encoder are \(1, 2, 2\)"),
+        ({"gates": Gates(decoder="off")}, "gates of decoder are str"),
+        ({"gates": Gates(decoder=torch.full((2, 2), torch.nan))}, "gate of decoder is no number"),
     ],
 )
 def test_bad_settings_are_named(tiny: Translator, settings: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         tiny.translate(TEXT, **settings)
+
+
+def test_numbers_of_numpy_are_numbers(tiny: Translator, tmp_path: Path) -> None:
+    want = tiny.translate(TEXT, method="sample", temperature=0.5, seed=3, max_length=9, prefix=[5, 6])
+    given = {"temperature": np.float32(0.5), "seed": np.int64(3), "max_length": np.int32(9), "prefix": np.array([5, 6])}
+    found = tiny.translate(TEXT, method="sample", **given)
+    assert found.settings == want.settings and found.tgt == want.tgt
+    found.save(tmp_path / "x.npz")
+    assert tiny.force(TEXT, np.array([token.id for token in want.tgt])).tgt == want.tgt
+
+
+@pytest.mark.parametrize("texts", ["one text", b"bytes", None, 5])
+def test_a_batch_is_no_text(tiny: Translator, texts: object) -> None:
+    with pytest.raises(InputError, match="must be a list of texts"):
+        tiny.translate_batch(texts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", [None, 3, b"bytes", ["list"]])

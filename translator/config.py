@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, TypeVar, get_args
 
+import numpy as np
+
 from translator.errors import InputError
 
 FORMAT_VERSION = 1
@@ -52,10 +54,12 @@ def from_dict(kind: type[C], values: Mapping[str, Any]) -> C:
     Raises:
         InputError: a key is unknown or missing, or a value is out of range.
     """
+    _require(isinstance(values, Mapping), kind.__name__, values, "names with values")
     known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(set(values) - known)
     if unknown:
         raise InputError(f"unknown setting {unknown[0]!r} in {kind.__name__}; known are {', '.join(sorted(known))}")
+    values = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
     try:
         return kind(**values)
     except TypeError as error:
@@ -307,8 +311,24 @@ class TrainConfig:
         _real("lr", self.lr, 0.0, 100.0)
         _real("clip", self.clip, 0.0, 1e6)
         _real("weight_decay", self.weight_decay, 0.0, 10.0)
+        _real("adam_eps", self.adam_eps, 1e-30, 1.0)
         for name in ("label_smoothing", "bpe_dropout"):
             _real(name, getattr(self, name), 0.0, 0.95)
+        _whole("seed", self.seed, 0, 2**63 - 1)
+        _require(isinstance(self.joint_vocab, bool), "joint_vocab", self.joint_vocab, "true or false")
+        for name in ("name", "src", "tgt"):
+            value = getattr(self, name)
+            _require(isinstance(value, str) and bool(value), name, value, "a name")
+        _require(isinstance(self.betas, (tuple, list)) and len(self.betas) == 2, "betas", self.betas, "two numbers")
+        for beta in self.betas:
+            _real("betas", beta, 0.0, 1 - 1e-9)
+        for name in ("corpora", "model", "base"):
+            value = getattr(self, name)
+            _require(value is None or isinstance(value, Mapping), name, value, "names with values")
+        for name, copies in (self.corpora or {}).items():
+            _real(f"corpora.{name}", copies, 0.0, 1e6)
+        from_dict(ModelConfig, {"src_vocab": self.vocab, "tgt_vocab": self.vocab, **(self.model or {})})
+        self.first()
 
     def first(self) -> TrainConfig | None:
         """The settings of the run that this one grows from; None if it begins from nothing.

@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -117,7 +117,9 @@ class Translator:
         request = self._intake.request(text, **settings)
         ids = self._intake.target_ids(target)
         started = time.perf_counter()
-        given = Hypothesis(ids, truncated=ids[-1] != self.bundle.tgt.eos_id)
+        ends = ids[-1] == self.bundle.tgt.eos_id
+        at_limit = request.config.force_eos and len(ids) == request.max_length  # where a search has to end
+        given = Hypothesis(ids, truncated=at_limit or not ends)
         found = self._retry(lambda model: _Found(model, request.encode(model), given), self.bundle.model)
         trace = self._trace(request, found)
         return dataclasses.replace(trace, seconds=time.perf_counter() - started)
@@ -143,6 +145,9 @@ class Translator:
         """
         intake = self._intake
         config = intake.config(settings)
+        if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+            raise InputError(f"texts is {texts!r:.40}; it must be a list of texts")
+        texts = list(texts)
         sources: dict[int, tuple[int, ...]] = {}
         for index, text in enumerate(texts):
             try:
@@ -270,6 +275,7 @@ class Translator:
             checkpoint=bundle.info,
             settings=request.config,
             truncated=found.hypothesis.truncated,
+            altered=request.gates is not None and request.gates.alter,
         )
 
     def _steps(self, maps: Replay, tgt: tuple[Token, ...], beams: Sequence[tuple[Beam, ...]]) -> tuple[Step, ...]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import numpy as np
+import torch
 
 from translator.checkpoints import Bundle
 from translator.config import DecodeConfig, from_dict
@@ -73,6 +77,7 @@ class Intake:
         """
         config = self.config(settings)
         self._check_text(text)
+        self._check_gates(gates)
         encoding = self.bundle.src.encode(text)
         src_ids = self._closed(encoding.ids)
         forced = self._forced(prefix)
@@ -159,9 +164,30 @@ class Intake:
         if isinstance(tokens, str):
             self._check_length("the forced text", len(tokens))
             return tuple(self.bundle.tgt.ids(tokens))
-        if not all(isinstance(id_, int) and not isinstance(id_, bool) for id_ in tokens):
-            raise InputError(f"the forced ids are {tokens!r}; they must be whole numbers, or a text")
-        return tuple(tokens)
+        try:
+            if isinstance(tokens, bytes) or any(isinstance(id_, (bool, np.bool_)) for id_ in tokens):
+                raise TypeError
+            return tuple(map(operator.index, tokens))
+        except TypeError as error:
+            raise InputError(f"the forced ids are {tokens!r:.80}; they must be whole numbers, or a text") from error
+
+    def _check_gates(self, gates: object) -> None:
+        if gates is None:
+            return
+        if not isinstance(gates, Gates):
+            raise InputError(f"gates is {type(gates).__name__}; it must be what interventions.make_gates gives")
+        config = self.bundle.model.config
+        decoder = (config.decoder_layers, config.decoder_heads)
+        shapes = {"encoder": (config.encoder_layers, config.encoder_heads), "decoder": decoder, "cross": decoder}
+        for kind, shape in shapes.items():
+            values: Any = getattr(gates, kind)
+            if values is None:
+                continue
+            if not isinstance(values, torch.Tensor) or tuple(values.shape) != shape:
+                found = tuple(values.shape) if isinstance(values, torch.Tensor) else type(values).__name__
+                raise InputError(f"the gates of {kind} are {found}; they must be {shape}, layers by heads")
+            if not values.isfinite().all():
+                raise InputError(f"a gate of {kind} is no number; a head's factor must be finite")
 
 
 def _stop_by(stop: Stop | None, deadline: float | None) -> Stop | None:

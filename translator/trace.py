@@ -96,7 +96,8 @@ class Trace:
     tokens, EOS last unless the length limit was hit (`truncated`). Row t of `decoder` [L, H, T, T]
     and of `cross` [L, H, T, S] is the query that reads `reads[t]` (the start token, then y1 … y(T-1))
     and predicts `tgt[t]`. `encoder` is [L, H, S, S]. Weights are float32 probabilities before
-    dropout. `score` is the summed log-probability of `tgt` in nats. `seconds` is how long decoding took.
+    dropout. `score` is the summed log-probability of `tgt` in nats. `seconds` is how long decoding took. `altered`:
+    heads were gated or positions moved, so that the checkpoint by itself would not give this.
     """
 
     source: str
@@ -113,13 +114,14 @@ class Trace:
     settings: DecodeConfig
     truncated: bool = False
     seconds: float = 0.0
+    altered: bool = False
 
     def __post_init__(self) -> None:
         s, t = len(self.src), len(self.tgt)
         for name, shape in (("encoder", (s, s)), ("decoder", (t, t)), ("cross", (t, s))):
             array = getattr(self, name)
-            if array.ndim != 4 or array.shape[2:] != shape:
-                raise ValueError(f"{name} is {array.shape}, want [L, H, {shape[0]}, {shape[1]}]")
+            if array.ndim != 4 or array.shape[2:] != shape or array.dtype.kind != "f":
+                raise ValueError(f"{name} is {array.dtype} {array.shape}, want float [L, H, {shape[0]}, {shape[1]}]")
             array.flags.writeable = False
         if len(self.steps) != t:
             raise ValueError(f"there are {len(self.steps)} steps for {t} target tokens")
@@ -145,17 +147,15 @@ class Trace:
         Raises:
             InputError: another kind was asked for.
         """
-        if kind not in ("encoder", "decoder", "cross"):
-            raise InputError(f"attention kind is {kind!r}; it must be encoder, decoder or cross")
-        return getattr(self, kind)
+        return getattr(self, _known(kind))
 
     def queries(self, kind: str) -> tuple[Token, ...]:
-        """The tokens that the rows of `kind` read."""
-        return self.src if kind == "encoder" else self.reads
+        """The tokens that the rows of `kind` read. Errors: see `weights`."""
+        return self.src if _known(kind) == "encoder" else self.reads
 
     def keys(self, kind: str) -> tuple[Token, ...]:
-        """The tokens that the columns of `kind` stand for."""
-        return self.reads if kind == "decoder" else self.src
+        """The tokens that the columns of `kind` stand for. Errors: see `weights`."""
+        return self.reads if _known(kind) == "decoder" else self.src
 
     def save(self, path: str | Path) -> None:
         """Write everything to a compressed `.npz`; `Trace.load` gives it back without loss.
@@ -229,6 +229,12 @@ class Trace:
                 "settings": from_dict(DecodeConfig, meta["settings"]),
             }
         )
+
+
+def _known(kind: str) -> str:
+    if kind not in ("encoder", "decoder", "cross"):
+        raise InputError(f"attention kind is {kind!r}; it must be encoder, decoder or cross")
+    return kind
 
 
 def _plain(value: Any) -> Any:

@@ -74,3 +74,9 @@ def brute(model, src, ids) -> float:
 def test_a_narrow_beam_is_refused(tiny: Translator) -> None:
     with pytest.raises(InputError, match="beam is 1"):
         beam_tree(tiny, "Park", beam=1)
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+def test_a_tree_is_of_a_beam_search(tiny: Translator, method: str) -> None:
+    with pytest.raises(InputError, match="leave the method out"):
+        beam_tree(tiny, "Park", method=method)

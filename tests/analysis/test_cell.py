@@ -32,6 +32,12 @@ def test_the_cells_of_a_row_carry_its_mix(tiny: Translator, trace: Trace) -> Non
     np.testing.assert_allclose(sum(each.carried for each in cells), cells[0].mixed, atol=1e-9)
 
 
+def test_numbers_of_numpy_are_numbers(tiny: Translator, trace: Trace) -> None:
+    found = cell(tiny, trace, "cross", *np.array([1, 0, 2, 1]))
+    assert (found.layer, found.head, found.query, found.key) == (1, 0, 2, 1)
+    assert type(found.layer) is int
+
+
 def test_a_future_cell_is_masked_and_weighs_nothing(tiny: Translator, trace: Trace) -> None:
     found = cell(tiny, trace, "decoder", 0, 1, 2, 5)
     assert not found.keep[5] and found.weight == 0
@@ -40,7 +46,14 @@ def test_a_future_cell_is_masked_and_weighs_nothing(tiny: Translator, trace: Tra
 
 @pytest.mark.parametrize(
     ("where", "named"),
-    [(("cross", 2, 0, 0, 0), "layer is 2"), (("cross", 0, 0, 0, 99), "key is 99"), (("x", 0, 0, 0, 0), "'x'")],
+    [
+        (("cross", 2, 0, 0, 0), "layer is 2"),
+        (("cross", 0, 0, 0, 99), "key is 99"),
+        (("x", 0, 0, 0, 0), "'x'"),
+        (("cross", 1.0, 0, 0, 0), "layer is 1.0; it must be a whole number"),
+        (("cross", 0, True, 0, 0), "head is True"),
+        (("cross", 0, 0, "1", 0), "query is '1'"),
+    ],
 )
 def test_a_cell_that_does_not_exist_is_named(tiny: Translator, trace: Trace, where: tuple, named: str) -> None:
     with pytest.raises(InputError, match=named):

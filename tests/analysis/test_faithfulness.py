@@ -8,7 +8,7 @@ import torch
 from scipy.stats import spearmanr
 
 from translator import CancelledError, InputError, Trace, Translator
-from translator.analysis.faithfulness import METHODS, chance_level, faithfulness, spearman
+from translator.analysis.faithfulness import METHODS, chance_level, faithfulness, occlusion, spearman
 
 
 def test_occlusion_is_a_pass_without_the_words_keys(tiny: Translator, trace: Trace) -> None:
@@ -59,6 +59,16 @@ def test_the_truth_itself_is_believed_and_its_opposite_is_not(tiny: Translator, 
     found.correlation["norm"][:] = spearman(-found.loss, found.loss)
     assert found.believable("raw") and not found.believable("norm")
     assert found.mean("raw") == pytest.approx(1)
+
+
+@pytest.mark.parametrize("mask", [np.zeros(3, dtype=bool), np.zeros(99, dtype=bool), np.zeros(1)])
+def test_a_mask_that_does_not_fit_is_refused(tiny: Translator, trace: Trace, mask: np.ndarray) -> None:
+    with pytest.raises(InputError, match="a mask is"):
+        occlusion(tiny, trace, [mask])
+
+
+def test_nothing_hidden_is_nothing_lost(tiny: Translator, trace: Trace) -> None:
+    assert occlusion(tiny, trace, []).shape == (len(trace.tgt), 0)
 
 
 def test_two_words_are_refused_and_a_long_run_can_be_stopped(tiny: Translator, trace: Trace) -> None:

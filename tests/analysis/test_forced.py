@@ -9,6 +9,8 @@ from torch.nn import functional as F
 
 from translator import InputError, Trace, Translator
 from translator.analysis.forced import force, token_ranks
+from translator.decode import finish, search
+from translator.decode.beam import penalty
 
 GIVEN = "The house is big but old."
 
@@ -59,3 +61,23 @@ def test_the_verdict_compares_what_a_search_compares(tiny: Translator, trace: Tr
 def test_a_target_that_cannot_be_is_refused(tiny: Translator, trace: Trace, target: object, named: str) -> None:
     with pytest.raises(InputError, match=named):
         force(tiny, trace.source, target)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["beam", "greedy"])
+def test_an_end_that_was_forced_counts_nothing(tiny: Translator, trace: Trace, method: str) -> None:
+    """Both sides are ranked as the search itself ranks its find, which `force_eos` ended at the limit."""
+    settings = {"method": method, "beam": 3, "force_eos": True, "max_length": 5, "length_penalty": 0.7}
+    request = tiny._intake.request(trace.source, **settings)
+    best = finish(search(tiny.bundle.model, request.src_ids, request.config, max_length=5))
+    assert best.truncated
+    assert best.ids[-1] == 2
+    want = best.score / (penalty(5, request.config) if method == "beam" else 1)
+    found = force(tiny, trace.source, best.ids, **settings)
+    assert found.chosen_ranked == pytest.approx(want, abs=1e-5)
+    assert found.ranked == pytest.approx(want, abs=1e-5)
+    assert found.trace.truncated
+    shorter = force(tiny, trace.source, [*best.ids[:3], 2], **settings)
+    assert not shorter.trace.truncated
+    assert shorter.ranked == pytest.approx(
+        shorter.score / (penalty(4, request.config) if method == "beam" else 1), abs=1e-5
+    )

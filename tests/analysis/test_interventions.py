@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import copy
+import json
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from translator import CancelledError, InputError, Trace, Translator
+from translator.analysis.cell import cell
+from translator.analysis.edit import continue_from
+from translator.analysis.faithfulness import faithfulness
 from translator.analysis.interventions import gate_gradient, head_importance, make_gates, silence, switch
+from translator.analysis.lens import lens
+from translator.analysis.norms import norms
 from translator.analysis.passes import head_counts, pair_of
+from translator.analysis.positions import move
 from translator.model import Gates, Transformer
 
 KINDS = ("encoder", "decoder", "cross")
@@ -124,7 +133,9 @@ def test_gates_that_cannot_be_are_named(tiny: Translator, values: dict, named: s
         make_gates(tiny.bundle.model, values)
 
 
-@pytest.mark.parametrize("head", [("cross", 2, 0), ("cross", 0, -1), ("none", 0, 0)])
+@pytest.mark.parametrize(
+    "head", [("cross", 2, 0), ("cross", 0, -1), ("none", 0, 0), ("cross", 1.0, 0), ("cross", 0, "1")]
+)
 def test_a_head_that_does_not_exist_is_named(tiny: Translator, head: tuple) -> None:
     with pytest.raises(InputError, match="there is no"):
         silence(tiny.bundle.model, [head])
@@ -134,3 +145,50 @@ def test_the_trace_of_other_weights_is_refused(tiny: Translator, trace: Trace) -
     other = replace(trace, checkpoint=replace(trace.checkpoint, sha256="1" * 64))
     with pytest.raises(InputError, match="not by these weights"):
         head_importance(tiny, other)
+
+
+@pytest.fixture(scope="module")
+def without_a_head(tiny: Translator, trace: Trace) -> Trace:
+    """The translation with one head silent."""
+    return switch(tiny, trace, silence(tiny.bundle.model, [("cross", 1, 1)])).after
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        head_importance,
+        lens,
+        norms,
+        faithfulness,
+        move,
+        lambda tiny, trace: switch(tiny, trace, {}),
+        lambda tiny, trace: continue_from(tiny, trace, 0, 5),
+        lambda tiny, trace: cell(tiny, trace, "cross", 0, 0, 0, 0),
+    ],
+)
+def test_the_trace_of_an_altered_model_is_not_measured_with_the_plain_one(
+    tiny: Translator, without_a_head: Trace, measure: Callable[[Translator, Trace], object], tmp_path: Path
+) -> None:
+    without_a_head.save(tmp_path / "x.npz")
+    for altered in (without_a_head, Trace.load(tmp_path / "x.npz")):
+        with pytest.raises(InputError, match="gates or with moved positions"):
+            measure(tiny, altered)
+
+
+@pytest.mark.parametrize("work", ["translate", "force"])
+def test_a_trace_says_whether_a_head_was_gated(tiny: Translator, trace: Trace, work: str) -> None:
+    given = (trace.source, [token.id for token in trace.tgt]) if work == "force" else (trace.source,)
+    for gate, altered in ((1.0, False), (0.5, True)):
+        gates = make_gates(tiny.bundle.model, {"cross": np.full((2, 2), gate)})
+        assert getattr(tiny, work)(*given, gates=gates).altered is altered
+
+
+def test_a_trace_file_from_before_is_of_the_plain_model(trace: Trace, tmp_path: Path) -> None:
+    trace.save(tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz") as data:
+        arrays = dict(data)
+    meta = json.loads(arrays["meta"].tobytes())
+    assert meta.pop("altered") is False
+    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+    np.savez(tmp_path / "old.npz", **arrays)
+    assert Trace.load(tmp_path / "old.npz").altered is False

@@ -19,6 +19,8 @@ def test_strongest_links_of_a_map_and_of_a_row():
     ]
     with pytest.raises(InputError, match="row is 2"):
         strongest(weights, ["a", "b"], ["x", "y", "x"], row=2)
+    with pytest.raises(InputError, match="count is -1"):
+        strongest(weights, ["a", "b"], ["x", "y", "x"], count=-1)
     with pytest.raises(InputError, match="does not fit"):
         strongest(weights, ["a"], ["x", "y", "x"])
 

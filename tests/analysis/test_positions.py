@@ -78,8 +78,25 @@ def test_a_learned_table_has_an_end(tiny: Translator, trace: Trace, checkpoint_m
 
 @pytest.mark.parametrize(
     ("values", "named"),
-    [({"shift": float("nan")}, "shift is nan"), ({"scale": -1}, "scale is -1"), ({"side": "left"}, "side is 'left'")],
+    [
+        ({"shift": float("nan")}, "shift is nan"),
+        ({"shift": 10**400}, "shift is 1000"),
+        ({"scale": -1}, "scale is -1"),
+        ({"side": "left"}, "side is 'left'"),
+        ({"side": ["both"]}, r"side is \['both'\]"),
+    ],
 )
 def test_what_cannot_be_is_named(tiny: Translator, trace: Trace, values: dict, named: str) -> None:
     with pytest.raises(InputError, match=named):
         move(tiny, trace, **values)
+
+
+def test_the_trace_of_other_weights_is_refused(tiny: Translator, trace: Trace) -> None:
+    other = replace(trace, checkpoint=replace(trace.checkpoint, sha256="1" * 64))
+    with pytest.raises(InputError, match="not by these weights"):
+        move(tiny, other)
+
+
+@pytest.mark.parametrize(("change", "altered"), [({}, False), ({"shift": 2}, True), ({"scale": 0.5}, True)])
+def test_the_trace_of_moved_positions_says_so(tiny: Translator, trace: Trace, change: dict, altered: bool) -> None:
+    assert move(tiny, trace, **change).altered is altered

@@ -1,5 +1,7 @@
 import numpy as np
+import pytest
 
+from translator import InputError
 from translator.analysis.rollout import rollout, self_rollout
 
 
@@ -56,3 +58,9 @@ def test_rows_sum_to_one_and_the_decoder_stays_causal(make_trace):
     np.testing.assert_allclose(got.source_rows.sum(axis=1), 1)
     np.testing.assert_allclose(self_rollout(trace.encoder).sum(axis=1), 1, atol=1e-6)
     assert not np.triu(got.target, 1).any()
+
+
+@pytest.mark.parametrize("residual", [-0.1, 1.1, float("nan")])
+def test_a_residual_that_is_no_share_is_refused(make_trace, residual):
+    with pytest.raises(InputError, match="residual is"):
+        self_rollout(make_trace(6).encoder, residual)

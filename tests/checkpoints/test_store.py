@@ -74,6 +74,12 @@ def test_a_device_that_was_asked_for_must_have_room(tiny_checkpoint: Path, full:
         load_bundle(tiny_checkpoint, device=full)
 
 
+@pytest.mark.parametrize(("name", "device"), [(None, "cpu"), (5, "cpu"), (b"de-en", "cpu"), ("de-en", None)])
+def test_what_is_no_name_is_refused(name: object, device: object) -> None:
+    with pytest.raises(InputError, match=r"(the checkpoint|device) is "):
+        load_bundle(name, device=device)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("embeddings", ["separate", "tied"])
 @pytest.mark.parametrize("positions", ["interleaved", "learned"])

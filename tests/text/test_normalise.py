@@ -27,6 +27,12 @@ def test_doing_it_twice_changes_nothing(odd_texts, data, config):
     assert normalise(once, config).text == once
 
 
+@given(st.text("你國。，“”,.!;: a1Ａ", max_size=8))
+def test_doing_it_twice_changes_no_marks_beside_chinese(text):
+    once = normalise_text(text, ZH)
+    assert normalise_text(once, ZH) == once
+
+
 @given(st.data(), st.sampled_from(CONFIGS))
 def test_every_character_keeps_a_span_in_order(odd_texts, data, config):
     text = data.draw(odd_texts)
@@ -98,6 +104,9 @@ def test_english_as_in_the_corpora(typed, want):
         ("乾 隆", "乾隆"),
         ("薴", "苎"),
         ("Ａ\u0301", "Á"),
+        ("你好.!a", "你好。！a"),
+        ("你好!.a", "你好！.a"),
+        ("你好..a", "你好..a"),
     ],
 )
 def test_chinese_as_in_the_corpora(typed, want):

@@ -60,6 +60,8 @@ def beam_tree(
     Raises:
         InputError: as `Translator.translate`; or the beam is narrower than 2, which is no tree.
     """
+    if "method" in settings:
+        raise InputError("a tree is of a beam search; leave the method out")
     if beam < 2:
         raise InputError(f"beam is {beam}; a tree needs a beam of at least 2")
     if length_penalty is not None:

@@ -59,8 +59,9 @@ class Bench:
     """Alignment error rates, 0 the best, of argmax links on `sentences` pairs of `name`.
 
     Each array has the readings "output" and "input" first: heads [2, L, H], layers [2, L].
-    `best_head` is the best single head by raw weights, with `best_rate`; `best` the best of all ways, with `rate`;
-    `ways` what the best head's map gives by each way, the best of the thresholds for "threshold".
+    `best_head` is the best single head by raw weights, with `best_rate`; `best` the best of all maps (heads, means of
+    layers, norm maps), with `rate`; `ways` what the map of `best_head` gives by "argmax", "threshold" (the best of
+    `THRESHOLDS`) and "both".
     """
 
     name: str

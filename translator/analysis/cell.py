@@ -56,8 +56,9 @@ def cell(translator: Translator, trace: Trace, kind: str, layer: int, head: int,
     """
     weights = trace.weights(kind)
     asked = {"layer": layer, "head": head, "query": query, "key": key}
-    for (name, value), count in zip(asked.items(), weights.shape, strict=True):
-        layer_of(count, value, name)
+    layer, head, query, key = (
+        layer_of(count, value, name) for (name, value), count in zip(asked.items(), weights.shape, strict=True)
+    )
     pair = pair_of(translator, trace)
     with torch.inference_mode():
         encoded = pair.encode()

@@ -26,7 +26,7 @@ def continue_from(translator: Translator, trace: Trace, step: int, choice: int |
         InputError: there is no such step, the choice is blank or no token, or the target would become too long.
     """
     pair_of(translator, trace)
-    layer_of(len(trace.tgt), step, "step")
+    step = layer_of(len(trace.tgt), step, "step")
     if isinstance(choice, str):
         if is_blank(choice):
             raise InputError("the other token is blank; type a word, or pick a candidate")

@@ -89,10 +89,15 @@ def occlusion(
     Args:
         hidden: bool [S] each; no attention, the encoder's own included, reads a hidden token.
     Raises:
-        InputError: nothing would be left to read.
+        InputError: a mask is not bool [S], or nothing would be left to read.
         CancelledError: `stop` said so.
     """
     pair = pair_of(translator, trace)
+    for mask in hidden:
+        if mask.dtype != np.bool_ or mask.shape != (len(trace.src),):
+            raise InputError(f"a mask is {mask.dtype} {mask.shape}; it must be bool ({len(trace.src)},)")
+    if not hidden:
+        return np.zeros((len(trace.tgt), 0))
     keep = torch.from_numpy(~np.stack(hidden)).to(translator.device)
     if not keep.any(dim=1).all():
         raise InputError("every source token would be hidden; leave one to read")

@@ -64,7 +64,8 @@ def force(translator: Translator, text: str, target: str | Sequence[int], **sett
     """
     trace = translator.force(text, target, **settings)
     chosen = translator.translate(text, **settings)
-    return Forced(trace, chosen, token_ranks(translator, trace), _ranked(trace), _ranked(chosen))
+    eos_id = translator.bundle.tgt.eos_id
+    return Forced(trace, chosen, token_ranks(translator, trace), _ranked(trace, eos_id), _ranked(chosen, eos_id))
 
 
 def token_ranks(translator: Translator, trace: Trace) -> np.ndarray:
@@ -76,7 +77,9 @@ def token_ranks(translator: Translator, trace: Trace) -> np.ndarray:
         return ((logits > own).sum(-1) + 1).cpu().numpy()
 
 
-def _ranked(trace: Trace) -> float:
+def _ranked(trace: Trace, eos_id: int) -> float:
     """The score by which a search with the trace's settings would rank it; greedy search has no penalty."""
     config = trace.settings
-    return trace.score / penalty(len(trace.tgt), config) if config.method == "beam" else trace.score
+    forced = config.force_eos and trace.truncated and trace.tgt[-1].id == eos_id  # such an end counts 0
+    score = float(trace.log_probs[: -1 if forced else None].sum())
+    return score / penalty(len(trace.tgt), config) if config.method == "beam" else score

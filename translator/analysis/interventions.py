@@ -78,7 +78,8 @@ def silence(model: Transformer, heads: Sequence[tuple[str, int, int]]) -> dict[s
     values = {kind: np.ones(shape) for kind, shape in counts.items()}
     for kind, layer, head in heads:
         layers, per_layer = counts.get(kind, (0, 0))
-        if not (0 <= layer < layers and 0 <= head < per_layer):
+        whole = hasattr(layer, "__index__") and hasattr(head, "__index__")
+        if not (whole and 0 <= layer < layers and 0 <= head < per_layer):
             known = ", ".join(f"{name} {a} × {b}" for name, (a, b) in counts.items())
             raise InputError(f"there is no {kind} head {(layer, head)}, counted from 0; layers × heads are {known}")
         values[kind][layer, head] = 0

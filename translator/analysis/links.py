@@ -37,10 +37,12 @@ def strongest(
     """The `count` largest weights of a map [Q, K], or of its one `row`, largest first; ties in reading order.
 
     Raises:
-        InputError: the map does not fit the tokens, or has no such row.
+        InputError: the map does not fit the tokens, it has no such row, or the count is below 0.
     """
     if weights.shape != (len(queries), len(keys)):
         raise InputError(f"a map of {weights.shape} does not fit {len(queries)} queries and {len(keys)} keys")
+    if count < 0:
+        raise InputError(f"count is {count}; it must be 0 or more")
     if row is not None and not 0 <= row < len(queries):
         raise InputError(f"row is {row}; it must be from 0 to {len(queries) - 1}")
     rows = range(len(queries)) if row is None else (row,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,8 +47,12 @@ def pair_of(translator: Translator, trace: Trace) -> Pair:
     """The ids of `trace` on the model's device.
 
     Raises:
-        InputError: another checkpoint made the trace.
+        InputError: another checkpoint made the trace, or this one with gates or moved positions.
     """
+    if not isinstance(trace, Trace):
+        raise InputError(f"the trace is {type(trace).__name__}; it must be what Translator.translate gives")
+    if trace.altered:
+        raise InputError("the trace was made with gates or with moved positions; take one of the model as it is")
     info = translator.bundle.info
     if trace.checkpoint.sha256 != info.sha256:
         raise InputError(f"the trace was made by {trace.checkpoint.name}, not by these weights of {info.name}")
@@ -69,9 +74,9 @@ def layer_of(count: int, layer: int, name: str = "layer") -> int:
     Raises:
         InputError: there is no such layer.
     """
-    if not 0 <= layer < count:
-        raise InputError(f"{name} is {layer}; it must be from 0 to {count - 1}")
-    return layer
+    if isinstance(layer, (bool, np.bool_)) or not hasattr(layer, "__index__") or not 0 <= layer < count:
+        raise InputError(f"{name} is {layer!r:.40}; it must be a whole number from 0 to {count - 1}")
+    return operator.index(layer)
 
 
 def head_counts(model: Transformer) -> dict[str, tuple[int, int]]:

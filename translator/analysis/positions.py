@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import copy
 from dataclasses import asdict, replace
+from numbers import Real
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
+from translator.analysis.passes import pair_of
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.model.positions import sinusoids
@@ -38,7 +40,7 @@ def move(
     Raises:
         InputError: shift or scale cannot be had, or an unknown side.
     """
-    model, limits = translator.bundle.model, translator.limits
+    model, limits = pair_of(translator, trace).model, translator.limits
     changed = replace(translator.bundle, model=with_positions(model, side=side, shift=shift, scale=scale))
     if model.config.positions == "learned":
         room = model.config.max_positions - int(shift)
@@ -48,7 +50,8 @@ def move(
             target_tokens=min(limits.target_tokens, room if side != "source" else limits.target_tokens),
         )
     moved = Translator(changed, limits=limits)
-    return moved.translate(trace.source, **{**asdict(trace.settings), **settings})
+    found = moved.translate(trace.source, **{**asdict(trace.settings), **settings})
+    return replace(found, altered=found.altered or shift != 0 or scale != 1)
 
 
 def with_positions(model: Transformer, *, side: Side = "both", shift: float = 0, scale: float = 1) -> Transformer:
@@ -62,7 +65,7 @@ def with_positions(model: Transformer, *, side: Side = "both", shift: float = 0,
     if not isinstance(side, str) or side not in TABLES:
         raise InputError(f"side is {side!r}; it must be source, target or both")
     for (name, (low, high)), value in zip(RANGES.items(), (shift, scale), strict=True):
-        if not (isinstance(value, (int, float)) and low <= value <= high):
+        if not (isinstance(value, Real) and low <= value <= high):
             raise InputError(f"{name} is {value!r}; it must be a number from {low} to {high}")
     changed = copy.copy(model)
     changed._parameters, changed._buffers = dict(model._parameters), dict(model._buffers)

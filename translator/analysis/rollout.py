@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from translator.errors import InputError
+
 RESIDUAL = 0.5
 """The share of each sublayer's output that its residual connection brings, as the source assumes."""
 
@@ -34,7 +36,13 @@ class Rollout:
 
 
 def with_residual(weights: np.ndarray, residual: float = RESIDUAL) -> np.ndarray:
-    """The mean over heads of [L, H, N, N], mixed with the identity of the residual connection: [L, N, N]."""
+    """The mean over heads of [L, H, N, N], mixed with the identity of the residual connection: [L, N, N].
+
+    Raises:
+        InputError: the share `residual` is not from 0 to 1.
+    """
+    if not 0 <= residual <= 1:
+        raise InputError(f"residual is {residual}; it must be a share from 0 to 1")
     mean = np.asarray(weights, dtype=np.float64).mean(axis=1)
     return (1 - residual) * mean + residual * np.eye(mean.shape[-1])
 

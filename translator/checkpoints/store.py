@@ -37,6 +37,8 @@ def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None 
         CheckpointError: it is missing, damaged, or its files do not fit each other.
         InputError: the device does not exist or has no room, or a revision was given for a folder.
     """
+    if not isinstance(name, (str, Path)):
+        raise InputError(f"the checkpoint is {name!r:.40}; name it by a text or a path")
     place = choose_device(device)
     bundle = _find(name, revision, pickles)
     try:
@@ -74,7 +76,7 @@ def choose_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError, ValueError) as error:
+    except (RuntimeError, AssertionError, NotImplementedError, ValueError, TypeError) as error:
         raise InputError(f"device is {name!r}, which is not to be had here; use 'auto' or 'cpu'") from error
     return device
 

@@ -21,6 +21,11 @@ class Gates:
     decoder: Tensor | None = None
     cross: Tensor | None = None
 
+    @property
+    def alter(self) -> bool:
+        """Whether a head is changed at all."""
+        return any(gates is not None and not bool((gates == 1).all()) for gates in self._all)
+
     def row(self, kind: str, layer: int) -> Tensor | None:
         """The gates of one layer, [H] or [B, H]."""
         gates = getattr(self, kind)
@@ -28,8 +33,11 @@ class Gates:
 
     def to(self, device: torch.device) -> Gates:
         """The same gates on another device."""
-        found = (getattr(self, kind) for kind in ("encoder", "decoder", "cross"))
-        return Gates(*(None if gates is None else gates.to(device) for gates in found))
+        return Gates(*(None if gates is None else gates.to(device) for gates in self._all))
+
+    @property
+    def _all(self) -> tuple[Tensor | None, ...]:
+        return self.encoder, self.decoder, self.cross
 
 
 @dataclass(frozen=True, eq=False)
