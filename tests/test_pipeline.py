@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -124,6 +126,41 @@ def test_a_trace_file_with_other_maps_is_refused(
     np.savez(tmp_path / "x.npz", **{**arrays, kind: change(arrays[kind])})
     with pytest.raises(InputError, match="is no trace file"):
         Trace.load(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda meta: meta.update(truncated="no"),
+        lambda meta: meta.update(source=5),
+        lambda meta: meta["src"][0].update(id="5"),
+        lambda meta: meta["src"][0].update(span=[0]),
+        lambda meta: meta["src"][0].update(special=None),
+        lambda meta: meta["checkpoint"].update(name=None),
+        lambda meta: meta["steps"][0].update(log_prob="-1"),
+        lambda meta: meta["steps"][0]["candidates"][0].update(log_prob=None),
+        lambda meta: meta["steps"][0]["beams"][0].update(ids=[1.5]),
+        lambda meta: meta["settings"].update(beam=0),
+        lambda meta: meta.update(colour="red"),
+    ],
+)
+def test_a_trace_file_that_says_something_else_is_refused(
+    tiny: Translator, tmp_path: Path, change: Callable[[dict], None]
+) -> None:
+    tiny.translate(TEXT, method="beam", max_length=4).save(tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz") as data:
+        arrays = dict(data)
+    meta = json.loads(arrays["meta"].tobytes())
+    change(meta)
+    np.savez(tmp_path / "x.npz", **{**arrays, "meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)})
+    with pytest.raises(InputError):
+        Trace.load(tmp_path / "x.npz")
+
+
+def test_decoder_and_cross_maps_are_of_the_same_heads(tiny: Translator) -> None:
+    trace = tiny.translate(TEXT, max_length=4)
+    with pytest.raises(ValueError, match="of the same heads"):
+        dataclasses.replace(trace, cross=trace.cross[:, :1].copy())
 
 
 def test_another_kind_of_attention_is_named(tiny: Translator) -> None:
@@ -257,16 +294,62 @@ def test_over_long_text_is_refused_at_once(tiny: Translator) -> None:
         ({"prefix": 5}, "forced ids are 5"),
         ({"prefix": b"ab"}, "forced ids are b'ab'"),
         ({"prefix": [True]}, "forced ids"),
+        ({"prefix": {5, 6}}, "forced ids"),
+        ({"prefix": np.array(5)}, "forced ids"),
+        ({"prefix": [0]}, "the prefix holds id 0"),
+        ({"prefix": [2, 5]}, "the prefix goes on after"),
+        ({"stop": 5}, "stop is 5"),
+        ({"deadline": True}, "deadline is True"),
         ({"gates": {"cross": [[1, 0]]}}, "gates is dict; it must be what interventions.make_gates gives"),
         ({"gates": Gates(cross=torch.ones(2, 3))}, r"gates of cross are \(2, 3\); they must be \(2, 2\)"),
         ({"gates": Gates(encoder=torch.ones(1, 2, 2))}, r"gates of encoder are \(1, 2, 2\)"),
         ({"gates": Gates(decoder="off")}, "gates of decoder are str"),
         ({"gates": Gates(decoder=torch.full((2, 2), torch.nan))}, "gate of decoder is no number"),
+        ({"gates": Gates(decoder=torch.ones(2, 2, dtype=torch.complex64))}, "gate of decoder is no number"),
     ],
 )
-def test_bad_settings_are_named(tiny: Translator, settings: dict[str, object], words: str) -> None:
+def test_bad_settings_are_named_before_the_first_step(
+    tiny: Translator, settings: dict[str, object], words: str
+) -> None:
+    for work in (tiny.translate, tiny.stream):
+        with pytest.raises(InputError, match=words):
+            work(TEXT, **settings)
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (None, "forced ids are None"),
+        (5, "forced ids are 5"),
+        ({5: 6}, "forced ids"),
+        ([], "the target is blank"),
+        (" ", "the target is blank"),
+        ([0, 2], "the target holds id 0"),
+        ([10**9], "the target holds id 1000000000"),
+        ([2, 5], "the target goes on after"),
+    ],
+)
+def test_a_target_that_cannot_be_is_named(
+    tiny: Translator, monkeypatch: pytest.MonkeyPatch, target: object, words: str
+) -> None:
+    monkeypatch.setattr(tiny.bundle.model, "encode", None)  # nothing runs before
     with pytest.raises(InputError, match=words):
-        tiny.translate(TEXT, **settings)
+        tiny.force(TEXT, target)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.float16, torch.int64, torch.bool])
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+def test_gates_may_be_any_kind_of_number(tiny: Translator, method: str, kind: torch.dtype) -> None:
+    one, other = (
+        tiny.translate(TEXT, method=method, max_length=5, gates=Gates(cross=torch.zeros(2, 2, dtype=each)))
+        for each in (torch.float32, kind)
+    )
+    np.testing.assert_array_equal(one.cross, other.cross)
+    assert other.altered
+
+
+def test_a_far_deadline_is_none(tiny: Translator) -> None:
+    assert tiny.translate(TEXT, deadline=10**400, max_length=2).tgt
 
 
 def test_numbers_of_numpy_are_numbers(tiny: Translator, tmp_path: Path) -> None:
@@ -278,10 +361,23 @@ def test_numbers_of_numpy_are_numbers(tiny: Translator, tmp_path: Path) -> None:
     assert tiny.force(TEXT, np.array([token.id for token in want.tgt])).tgt == want.tgt
 
 
+@pytest.mark.parametrize("value", [0, -1, 1.5, "many", True])
+@pytest.mark.parametrize("name", ["characters", "source_tokens", "target_tokens"])
+def test_a_limit_is_a_number_above_0(name: str, value: object) -> None:
+    with pytest.raises(InputError, match=f"{name} is "):
+        Limits(**{name: value})  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("texts", ["one text", b"bytes", None, 5])
 def test_a_batch_is_no_text(tiny: Translator, texts: object) -> None:
     with pytest.raises(InputError, match="must be a list of texts"):
         tiny.translate_batch(texts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["stop", "refused"])
+def test_a_batch_asks_functions_only(tiny: Translator, name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} is 5"):
+        tiny.translate_batch([TEXT], **{name: 5})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", [None, 3, b"bytes", ["list"]])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, TypeVar, get_args
+from numbers import Real
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -28,19 +30,58 @@ Weights = Literal["fp32", "int8"]
 C = TypeVar("C")
 
 
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """`value` as an int: a whole number of Python's or NumPy's; no float, even 4.0, and no bool.
+
+    Raises:
+        InputError: it is none, or not from `low` to `high`; the message calls it `name`.
+    """
+    try:
+        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        number = None
+    ok = number is not None and low <= number <= high
+    _require(ok, name, value, f"a whole number from {low} to {high}")
+    return cast(int, number)
+
+
+def real(name: str, value: Any, low: float, high: float) -> float:
+    """`value` as a number of Python's: a whole or a broken one of Python's or NumPy's, and no bool.
+
+    Raises:
+        InputError: it is none, or not from `low` to `high`; the message calls it `name`.
+    """
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    _require(number and low <= value <= high, name, value, f"a finite number from {low} to {high}")
+    return value if type(value) in (int, float) else float(value)
+
+
 def _require(ok: bool, name: str, value: object, want: str) -> None:
     if not ok:
-        raise InputError(f"{name} is {value!r}; it must be {want}")
+        try:
+            said = repr(value)
+        except ValueError:  # Python writes no number of more than 4,300 digits
+            said = "a number without end"
+        raise InputError(f"{name} is {said:.200}; it must be {want}")
 
 
-def _whole(name: str, value: object, low: int, high: int) -> None:
-    ok = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-    _require(ok, name, value, f"a whole number from {low} to {high}")
+def _keep(config: object, name: str, value: object) -> None:
+    """Put what a field was read as in the place of what was given: NumPy's numbers are none for JSON."""
+    object.__setattr__(config, name, value)
 
 
-def _real(name: str, value: object, low: float, high: float) -> None:
-    ok = isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high
-    _require(ok, name, value, f"a finite number from {low} to {high}")
+def _whole(config: object, name: str, low: int, high: int) -> None:
+    _keep(config, name, whole(name, getattr(config, name), low, high))
+
+
+def _real(config: object, name: str, low: float, high: float) -> None:
+    _keep(config, name, real(name, getattr(config, name), low, high))
+
+
+def _flag(config: object, name: str) -> None:
+    value = getattr(config, name)
+    _require(isinstance(value, (bool, np.bool_)), name, value, "true or false")
+    _keep(config, name, bool(value))
 
 
 def _choice(name: str, value: object, literal: Any) -> None:
@@ -59,7 +100,6 @@ def from_dict(kind: type[C], values: Mapping[str, Any]) -> C:
     unknown = sorted(set(values) - known)
     if unknown:
         raise InputError(f"unknown setting {unknown[0]!r} in {kind.__name__}; known are {', '.join(sorted(known))}")
-    values = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
     try:
         return kind(**values)
     except TypeError as error:
@@ -119,26 +159,26 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         for name, high in (("src_vocab", 1_000_000), ("tgt_vocab", 1_000_000), ("d_model", 8192), ("d_ff", 65536)):
-            _whole(name, getattr(self, name), 1, high)
+            _whole(self, name, 1, high)
         for name in ("encoder_layers", "decoder_layers", "encoder_heads", "decoder_heads"):
-            _whole(name, getattr(self, name), 1, 128)
-        _whole("max_positions", self.max_positions, 1, 100_000)
-        _whole("first_position", self.first_position, 0, 1000)
+            _whole(self, name, 1, 128)
+        _whole(self, "max_positions", 1, 100_000)
+        _whole(self, "first_position", 0, 1000)
         for name in ("pad_id", "start_id", "eos_id"):
-            _whole(name, getattr(self, name), 0, self.tgt_vocab - 1)
+            _whole(self, name, 0, self.tgt_vocab - 1)
         if self.d_head is None:
             for name in ("encoder_heads", "decoder_heads"):
                 heads = getattr(self, name)
                 _require(self.d_model % heads == 0, name, heads, f"a divisor of d_model {self.d_model}, or set d_head")
         else:
-            _whole("d_head", self.d_head, 1, 8192)
+            _whole(self, "d_head", 1, 8192)
         if self.decoder_d_ff is not None:
-            _whole("decoder_d_ff", self.decoder_d_ff, 1, 65536)
+            _whole(self, "decoder_d_ff", 1, 65536)
         if self.padded_length is not None:
-            _whole("padded_length", self.padded_length, 1, self.max_positions)
+            _whole(self, "padded_length", 1, self.max_positions)
         for name in ("dropout", "attention_dropout"):
-            _real(name, getattr(self, name), 0.0, 0.95)
-        _real("norm_eps", self.norm_eps, 0.0, 1.0)
+            _real(self, name, 0.0, 0.95)
+        _real(self, "norm_eps", 0.0, 1.0)
         for name, literal in (
             ("norm", Norm),
             ("positions", Positions),
@@ -147,6 +187,10 @@ class ModelConfig:
             ("embeddings", Embeddings),
         ):
             _choice(name, getattr(self, name), literal)
+        for name in ("final_norm", "norm_bias", "embedding_norm", "qkv_bias", "out_bias", "ff_bias", "output_bias"):
+            _flag(self, name)
+        for name in ("scale_embeddings", "xavier"):
+            _flag(self, name)
         self._check_id_sets()
         same = self.embeddings != "shared" or self.src_vocab == self.tgt_vocab
         _require(same, "embeddings", self.embeddings, "tied or separate when the vocabularies differ in size")
@@ -157,19 +201,23 @@ class ModelConfig:
             if ids is None and name == "banned_ids":
                 continue
             _require(isinstance(ids, (list, tuple)), name, ids, "a list of token ids")
-            for id_ in ids:
-                _whole(name, id_, 0, size - 1)
-            object.__setattr__(self, name, tuple(ids))  # JSON gives lists
+            _keep(self, name, tuple(whole(name, id_, 0, size - 1) for id_ in ids))  # JSON gives lists
         sequences = self.banned_sequences
         _require(isinstance(sequences, (list, tuple)), "banned_sequences", sequences, "a list of lists of token ids")
         for sequence in sequences:
             ok = isinstance(sequence, (list, tuple)) and len(sequence) >= 2
             _require(ok, "banned_sequences", sequence, "a list of at least two token ids; one by itself is a banned id")
-            for id_ in sequence:
-                _whole("banned_sequences", id_, 0, self.tgt_vocab - 1)
-        object.__setattr__(self, "banned_sequences", tuple(map(tuple, sequences)))
+        top = self.tgt_vocab - 1
+        read = tuple(tuple(whole("banned_sequences", id_, 0, top) for id_ in sequence) for sequence in sequences)
+        _keep(self, "banned_sequences", read)
         banned = self.banned_ids or ()
         _require(self.eos_id not in banned, "banned_ids", banned, f"without the end-of-sentence token {self.eos_id}")
+
+    @property
+    def head_counts(self) -> dict[str, tuple[int, int]]:
+        """Layers and heads of each kind of attention."""
+        decoder = (self.decoder_layers, self.decoder_heads)
+        return {"encoder": (self.encoder_layers, self.encoder_heads), "decoder": decoder, "cross": decoder}
 
     def head_size(self, heads: int) -> int:
         """The width of one head's query, key and value."""
@@ -208,19 +256,19 @@ class DecodeConfig:
     def __post_init__(self) -> None:
         _choice("method", self.method, Method)
         _choice("penalty_kind", self.penalty_kind, LengthPenalty)
-        _whole("beam", self.beam, 1, 64)
-        _real("length_penalty", self.length_penalty, -5.0, 5.0)
+        _whole(self, "beam", 1, 64)
+        _real(self, "length_penalty", -5.0, 5.0)
         stops = isinstance(self.early_stopping, bool) or self.early_stopping == "never"
         _require(stops, "early_stopping", self.early_stopping, "true, false or 'never'")
-        _require(isinstance(self.force_eos, bool), "force_eos", self.force_eos, "true or false")
-        _whole("no_repeat_ngram_size", self.no_repeat_ngram_size, 0, 4096)
-        _real("temperature", self.temperature, 0.01, 10.0)
-        _whole("top_k", self.top_k, 0, 1_000_000)
-        _real("top_p", self.top_p, 0.001, 1.0)
-        _whole("seed", self.seed, 0, 2**63 - 1)
-        _whole("candidates", self.candidates, 1, 64)
+        _flag(self, "force_eos")
+        _whole(self, "no_repeat_ngram_size", 0, 4096)
+        _real(self, "temperature", 0.01, 10.0)
+        _whole(self, "top_k", 0, 1_000_000)
+        _real(self, "top_p", 0.001, 1.0)
+        _whole(self, "seed", 0, 2**63 - 1)
+        _whole(self, "candidates", 1, 64)
         if self.max_length is not None:
-            _whole("max_length", self.max_length, 1, 4096)
+            _whole(self, "max_length", 1, 4096)
 
 
 @dataclass(frozen=True)
@@ -245,6 +293,8 @@ class TextConfig:
         _require(named, "language", self.language, "a code such as 'de'")
         _choice("level", self.level, Level)
         _choice("normalise", self.normalise, Literal["corpus", "none"])
+        for name in ("prefix_space", "lowercase"):
+            _flag(self, name)
 
 
 @dataclass(frozen=True)
@@ -296,10 +346,10 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         for name, high in (("steps", 10**8), ("batch_tokens", 10**7), ("accumulate", 10_000), ("max_tokens", 4096)):
-            _whole(name, getattr(self, name), 1, high)
+            _whole(self, name, 1, high)
         for name in ("warmup", "decay", "eval_every", "eval_sentences", "average"):
-            _whole(name, getattr(self, name), 1, 10**8)
-        _whole("vocab", self.vocab, 300, 1_000_000)
+            _whole(self, name, 1, 10**8)
+        _whole(self, "vocab", 300, 1_000_000)
         _choice("schedule", self.schedule, Schedule)
         _choice("precision", self.precision, Precision)
         _choice("level", self.level, Literal["subword", "word", "char"])
@@ -308,25 +358,24 @@ class TrainConfig:
         same = not self.joint_vocab or self.tgt_level in (None, self.level)
         _require(same, "tgt_level", self.tgt_level, f"{self.level!r}, since the vocabulary is joint")
         _choice("begin", self.begin, Literal["best", "selected"])
-        _real("lr", self.lr, 0.0, 100.0)
-        _real("clip", self.clip, 0.0, 1e6)
-        _real("weight_decay", self.weight_decay, 0.0, 10.0)
-        _real("adam_eps", self.adam_eps, 1e-30, 1.0)
+        _real(self, "lr", 1e-12, 100.0)
+        _real(self, "clip", 0.0, 1e6)
+        _real(self, "weight_decay", 0.0, 10.0)
+        _real(self, "adam_eps", 1e-30, 1.0)
         for name in ("label_smoothing", "bpe_dropout"):
-            _real(name, getattr(self, name), 0.0, 0.95)
-        _whole("seed", self.seed, 0, 2**63 - 1)
-        _require(isinstance(self.joint_vocab, bool), "joint_vocab", self.joint_vocab, "true or false")
+            _real(self, name, 0.0, 0.95)
+        _whole(self, "seed", 0, 2**63 - 1)
+        _flag(self, "joint_vocab")
         for name in ("name", "src", "tgt"):
             value = getattr(self, name)
             _require(isinstance(value, str) and bool(value), name, value, "a name")
         _require(isinstance(self.betas, (tuple, list)) and len(self.betas) == 2, "betas", self.betas, "two numbers")
-        for beta in self.betas:
-            _real("betas", beta, 0.0, 1 - 1e-9)
+        _keep(self, "betas", tuple(real("betas", beta, 0.0, 1 - 1e-9) for beta in self.betas))  # JSON gives lists
         for name in ("corpora", "model", "base"):
             value = getattr(self, name)
             _require(value is None or isinstance(value, Mapping), name, value, "names with values")
         for name, copies in (self.corpora or {}).items():
-            _real(f"corpora.{name}", copies, 0.0, 1e6)
+            real(f"corpora.{name}", copies, 0.0, 1e6)
         from_dict(ModelConfig, {"src_vocab": self.vocab, "tgt_vocab": self.vocab, **(self.model or {})})
         self.first()
 

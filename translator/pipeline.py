@@ -19,7 +19,7 @@ from translator.config import DecodeConfig, Weights
 from translator.decode import Hypothesis, IdStep, Replay, Stop, finish, recorded, replay, search, search_batch
 from translator.errors import InputError
 from translator.model import Encoded, Transformer, memory, prepare
-from translator.request import Intake, Limits, Request
+from translator.request import Intake, Limits, Request, check_stop
 from translator.trace import Beam, Candidate, Step, Token, Trace
 
 _log = logging.getLogger(__name__)
@@ -148,6 +148,9 @@ class Translator:
         if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
             raise InputError(f"texts is {texts!r:.40}; it must be a list of texts")
         texts = list(texts)
+        check_stop(stop)
+        if refused is not None and not callable(refused):
+            raise InputError(f"refused is {refused!r:.80}; it must be a function of an index and an error")
         sources: dict[int, tuple[int, ...]] = {}
         for index, text in enumerate(texts):
             try:

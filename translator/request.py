@@ -7,18 +7,20 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import torch
 
 from translator.checkpoints import Bundle
-from translator.config import DecodeConfig, from_dict
-from translator.decode import Stop, encode
+from translator.config import DecodeConfig, from_dict, whole
+from translator.decode import Stop, check_target, encode
 from translator.errors import BusyError, InputError
 from translator.model import Encoded, Gates, Transformer
 from translator.text import Encoding, is_blank, normalise_text
 
+FOREVER = 1e9  # seconds: some thirty years
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -29,6 +31,10 @@ class Limits:
     characters: int = 1000
     source_tokens: int = 128
     target_tokens: int = 160
+
+    def __post_init__(self) -> None:
+        for name in ("characters", "source_tokens", "target_tokens"):
+            object.__setattr__(self, name, whole(name, getattr(self, name), 1, 10**9))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +83,12 @@ class Intake:
         """
         config = self.config(settings)
         self._check_text(text)
-        self._check_gates(gates)
+        gates = self._gates(gates)
         encoding = self.bundle.src.encode(text)
         src_ids = self._closed(encoding.ids)
         forced = self._forced(prefix)
         longest = config.max_length or max(self.usual_length(src_ids), min(len(forced) + 16, self._target_limit))
-        if len(forced) > longest:
-            raise InputError(f"the prefix has {len(forced)} tokens, but at most {longest} are to be produced")
+        check_target(self.bundle.model.config, forced, longest)
         source = _SURROGATE.sub("\ufffd", text)  # no encoder could write a lone surrogate
         return Request(source, encoding, src_ids, config, longest, forced, _stop_by(stop, deadline), gates)
 
@@ -121,6 +126,7 @@ class Intake:
         limit = self._target_limit
         if len(ids) > limit:
             raise InputError(f"the target has {len(ids)} tokens; at most {limit} are allowed, and nothing is cut")
+        check_target(self.bundle.model.config, ids, len(ids), name="target")
         return ids
 
     def usual_length(self, src_ids: Sequence[int]) -> int:
@@ -164,39 +170,62 @@ class Intake:
         if isinstance(tokens, str):
             self._check_length("the forced text", len(tokens))
             return tuple(self.bundle.tgt.ids(tokens))
-        try:
-            if isinstance(tokens, bytes) or any(isinstance(id_, (bool, np.bool_)) for id_ in tokens):
-                raise TypeError
-            return tuple(map(operator.index, tokens))
-        except TypeError as error:
-            raise InputError(f"the forced ids are {tokens!r:.80}; they must be whole numbers, or a text") from error
+        ids = _whole_numbers(tokens)
+        if ids is None:
+            raise InputError(f"the forced ids are {tokens!r:.80}; they must be a list of whole numbers, or a text")
+        return ids
 
-    def _check_gates(self, gates: object) -> None:
+    def _gates(self, gates: object) -> Gates | None:
+        """The gates as the model takes them, in its own kind of number."""
         if gates is None:
-            return
+            return None
         if not isinstance(gates, Gates):
             raise InputError(f"gates is {type(gates).__name__}; it must be what interventions.make_gates gives")
-        config = self.bundle.model.config
-        decoder = (config.decoder_layers, config.decoder_heads)
-        shapes = {"encoder": (config.encoder_layers, config.encoder_heads), "decoder": decoder, "cross": decoder}
-        for kind, shape in shapes.items():
+        read = {}
+        for kind, shape in self.bundle.model.config.head_counts.items():
             values: Any = getattr(gates, kind)
             if values is None:
                 continue
             if not isinstance(values, torch.Tensor) or tuple(values.shape) != shape:
                 found = tuple(values.shape) if isinstance(values, torch.Tensor) else type(values).__name__
                 raise InputError(f"the gates of {kind} are {found}; they must be {shape}, layers by heads")
-            if not values.isfinite().all():
+            if values.is_complex() or not values.isfinite().all():
                 raise InputError(f"a gate of {kind} is no number; a head's factor must be finite")
+            read[kind] = values.detach().to(self.bundle.model.output.weight.dtype)
+        return Gates(**read)
+
+
+def _whole_numbers(values: object) -> tuple[int, ...] | None:
+    """A list of whole numbers, NumPy's and PyTorch's among them, as ints; None if it is anything else."""
+    if not isinstance(values, (Sequence, np.ndarray, torch.Tensor)) or isinstance(
+        values, (bytes, bytearray, memoryview)
+    ):
+        return None
+    try:
+        found = tuple(map(operator.index, values))
+    except TypeError:
+        return None
+    return None if any(isinstance(value, (bool, np.bool_)) for value in values) else found
+
+
+def check_stop(stop: object) -> None:
+    """Refuse what cannot be asked whether to stop.
+
+    Raises:
+        InputError: it is no function.
+    """
+    if stop is not None and not callable(stop):
+        raise InputError(f"stop is {stop!r:.80}; it must be a function that says whether to stop")
 
 
 def _stop_by(stop: Stop | None, deadline: float | None) -> Stop | None:
     """`stop`, and an error once `deadline` seconds have passed from now."""
+    check_stop(stop)
     if deadline is None:
         return stop
-    if not isinstance(deadline, (int, float)) or not deadline > 0:
-        raise InputError(f"deadline is {deadline!r}; it must be seconds above 0")
-    end = time.monotonic() + deadline
+    if not isinstance(deadline, Real) or isinstance(deadline, bool) or not deadline > 0:
+        raise InputError(f"deadline is {deadline!r:.80}; it must be seconds above 0")
+    end = time.monotonic() + float(min(deadline, FOREVER))
 
     def late() -> bool:
         if time.monotonic() > end:

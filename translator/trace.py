@@ -6,7 +6,7 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from translator.config import DecodeConfig, from_dict
 from translator.errors import InputError
 
 FORMAT_VERSION = 1
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,8 @@ class Trace:
             if array.ndim != 4 or array.shape[2:] != shape or array.dtype.kind != "f":
                 raise ValueError(f"{name} is {array.dtype} {array.shape}, want float [L, H, {shape[0]}, {shape[1]}]")
             array.flags.writeable = False
+        if self.decoder.shape[:2] != self.cross.shape[:2]:
+            raise ValueError(f"decoder is {self.decoder.shape}, cross {self.cross.shape}, want maps of the same heads")
         if len(self.steps) != t:
             raise ValueError(f"there are {len(self.steps)} steps for {t} target tokens")
 
@@ -147,15 +150,15 @@ class Trace:
         Raises:
             InputError: another kind was asked for.
         """
-        return getattr(self, _known(kind))
+        return getattr(self, known_kind(kind))
 
     def queries(self, kind: str) -> tuple[Token, ...]:
         """The tokens that the rows of `kind` read. Errors: see `weights`."""
-        return self.src if _known(kind) == "encoder" else self.reads
+        return self.src if known_kind(kind) == "encoder" else self.reads
 
     def keys(self, kind: str) -> tuple[Token, ...]:
         """The tokens that the columns of `kind` stand for. Errors: see `weights`."""
-        return self.reads if _known(kind) == "decoder" else self.src
+        return self.reads if known_kind(kind) == "decoder" else self.src
 
     def save(self, path: str | Path) -> None:
         """Write everything to a compressed `.npz`; `Trace.load` gives it back without loss.
@@ -205,33 +208,36 @@ class Trace:
     @classmethod
     def _from_meta(cls, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trace:
         steps = tuple(
-            Step(
-                **{
-                    **values,
-                    "token": _token(values["token"]),
-                    "tokens": tuple(_token(v) for v in values["tokens"]),
-                    "candidates": tuple(Candidate(_token(c["token"]), c["log_prob"]) for c in values["candidates"]),
-                    "beams": tuple(Beam(**{**b, "ids": tuple(b["ids"])}) for b in values["beams"]),
-                    "cross": arrays["cross"][:, :, t],
-                }
+            _made(
+                Step,
+                values,
+                token=_token(values["token"]),
+                tokens=tuple(map(_token, values["tokens"])),
+                candidates=tuple(_made(Candidate, each, token=_token(each["token"])) for each in values["candidates"]),
+                beams=tuple(_made(Beam, each, ids=_whole_numbers(each["ids"])) for each in values["beams"]),
+                cross=arrays["cross"][:, :, t],
             )
             for t, values in enumerate(meta.pop("steps"))
         )
-        return cls(
-            **{
-                **meta,
-                **arrays,
-                "steps": steps,
-                "src": tuple(_token(v) for v in meta["src"]),
-                "tgt": tuple(_token(v) for v in meta["tgt"]),
-                "start": _token(meta["start"]),
-                "checkpoint": CheckpointId(**meta["checkpoint"]),
-                "settings": from_dict(DecodeConfig, meta["settings"]),
-            }
+        return _made(
+            cls,
+            meta,
+            **arrays,
+            steps=steps,
+            src=tuple(map(_token, meta["src"])),
+            tgt=tuple(map(_token, meta["tgt"])),
+            start=_token(meta["start"]),
+            checkpoint=_made(CheckpointId, meta["checkpoint"]),
+            settings=from_dict(DecodeConfig, meta["settings"]),
         )
 
 
-def _known(kind: str) -> str:
+def known_kind(kind: str) -> str:
+    """`kind`, if it is one of attention: "encoder", "decoder" or "cross".
+
+    Raises:
+        InputError: it is not.
+    """
     if kind not in ("encoder", "decoder", "cross"):
         raise InputError(f"attention kind is {kind!r}; it must be encoder, decoder or cross")
     return kind
@@ -248,4 +254,31 @@ def _plain(value: Any) -> Any:
 
 def _token(values: dict[str, Any]) -> Token:
     span = values["span"]
-    return Token(**{**values, "span": None if span is None else (span[0], span[1])})
+    return _made(Token, values, span=None if span is None else _whole_numbers(span, 2))
+
+
+def _whole_numbers(values: Any, count: int | None = None) -> tuple[int, ...]:
+    """A list of whole numbers, `count` of them.
+
+    Raises:
+        TypeError: it is anything else.
+    """
+    if not isinstance(values, list) or not all(type(value) is int for value in values):
+        raise TypeError(f"{values!r:.40} is no list of whole numbers")
+    if count is not None and len(values) != count:
+        raise TypeError(f"{values!r:.40} are not {count} numbers")
+    return tuple(values)
+
+
+def _made(kind: type[R], values: dict[str, Any], **read: Any) -> R:
+    """`kind` from what a file holds, with what was `read` of it already.
+
+    Raises:
+        TypeError: a field is missing or unknown, or a text, a number or a truth value is something else.
+    """
+    plain = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
+    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+        want, name = plain.get(str(field.type)), field.name
+        if want and name in values and type(values[name]) not in want:
+            raise TypeError(f"{kind.__name__}.{name} is {values[name]!r:.40}")
+    return kind(**{**values, **read})

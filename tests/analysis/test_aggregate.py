@@ -19,7 +19,15 @@ def test_mean_and_maximum_over_chosen_heads(trace):
 
 
 @pytest.mark.parametrize(
-    ("heads", "how", "words"), [([], "mean", "no head"), ([(3, 0)], "mean", "no head"), (None, "median", "how is")]
+    ("heads", "how", "words"),
+    [
+        ([], "mean", "no head"),
+        ([(3, 0)], "mean", "no head"),
+        ([(0, True)], "mean", "no head"),
+        ([(1.0, 0)], "mean", "no head"),
+        ((0, 1), "mean", "no head 0; a head is"),
+        (None, "median", "how is"),
+    ],
 )
 def test_a_bad_choice_is_named(trace, heads, how, words):
     with pytest.raises(InputError, match=words):
@@ -59,3 +67,9 @@ def test_hidden_keys_are_left_out_and_the_rest_is_scaled_only_on_request(trace):
 
 def test_a_row_with_nothing_left_stays_zero():
     assert hide(np.eye(3), keys=np.array([True, False, False]), renormalise=True)[0].tolist() == [0, 0]
+
+
+def test_marks_that_do_not_fit_hide_nothing(trace):
+    for marks in ({"queries": np.ones(3, dtype=bool)}, {"keys": np.ones((9, 1), dtype=bool)}):
+        with pytest.raises(InputError, match="do not fit"):
+            hide(trace.cross, **marks)

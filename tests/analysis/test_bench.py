@@ -80,6 +80,16 @@ def test_the_ways_to_read_links() -> None:
     assert links_of(words, "threshold", 0.3) == {(0, 0), (1, 0), (0, 1), (1, 1)}
     with pytest.raises(InputError, match="way is 'x'"):
         links_of(words, "x")  # type: ignore[arg-type]
+    for threshold in (-0.1, 2, float("nan"), "0.3"):
+        with pytest.raises(InputError, match="threshold is"):
+            links_of(words, "threshold", threshold)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["map", "layer", "head", "reading", "way", "threshold"])
+@pytest.mark.parametrize("value", ["x", -1, float("nan"), True])
+def test_an_aligner_that_cannot_be_is_named(name: str, value: object) -> None:
+    with pytest.raises(InputError, match=f"{name} is "):
+        Aligner(**{name: value})  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

@@ -13,14 +13,17 @@ import pytest
 import torch
 
 from translator import CancelledError, InputError, Trace, Translator
+from translator.analysis.bench import Aligner, align
 from translator.analysis.cell import cell
 from translator.analysis.edit import continue_from
 from translator.analysis.faithfulness import faithfulness
+from translator.analysis.forced import force, token_ranks
 from translator.analysis.interventions import gate_gradient, head_importance, make_gates, silence, switch
 from translator.analysis.lens import lens
 from translator.analysis.norms import norms
 from translator.analysis.passes import head_counts, pair_of
 from translator.analysis.positions import move
+from translator.analysis.stations import cross_attention, next_token_logits
 from translator.model import Gates, Transformer
 
 KINDS = ("encoder", "decoder", "cross")
@@ -126,6 +129,9 @@ def test_the_gradient_equals_finite_differences(tiny: Translator, trace: Trace) 
         ({"cross": np.ones((2, 3))}, r"\(2, 3\)"),
         ({"middle": np.ones((2, 2))}, "'middle'"),
         ({"cross": [["a", "b"], ["c", "d"]]}, "no table of numbers"),
+        ({"cross": [["0", "1"], ["1", "1"]]}, "no table of numbers"),
+        ({"cross": [[1, 0], [1]]}, "no table of numbers"),
+        ([np.ones((2, 2))], "gates are list"),
     ],
 )
 def test_gates_that_cannot_be_are_named(tiny: Translator, values: dict, named: str) -> None:
@@ -134,7 +140,17 @@ def test_gates_that_cannot_be_are_named(tiny: Translator, values: dict, named: s
 
 
 @pytest.mark.parametrize(
-    "head", [("cross", 2, 0), ("cross", 0, -1), ("none", 0, 0), ("cross", 1.0, 0), ("cross", 0, "1")]
+    "head",
+    [
+        ("cross", 2, 0),
+        ("cross", 0, -1),
+        ("none", 0, 0),
+        ("cross", 1.0, 0),
+        ("cross", 0, "1"),
+        ("cross", True, 0),
+        (["cross"], 0, 0),
+        ("cross", 0),
+    ],
 )
 def test_a_head_that_does_not_exist_is_named(tiny: Translator, head: tuple) -> None:
     with pytest.raises(InputError, match="there is no"):
@@ -164,6 +180,11 @@ def without_a_head(tiny: Translator, trace: Trace) -> Trace:
         lambda tiny, trace: switch(tiny, trace, {}),
         lambda tiny, trace: continue_from(tiny, trace, 0, 5),
         lambda tiny, trace: cell(tiny, trace, "cross", 0, 0, 0, 0),
+        gate_gradient,
+        token_ranks,
+        next_token_logits,
+        lambda tiny, trace: cross_attention(tiny, trace, 0),
+        lambda tiny, trace: align(tiny, trace, Aligner(map="norm"), (20, 20)),
     ],
 )
 def test_the_trace_of_an_altered_model_is_not_measured_with_the_plain_one(
@@ -173,6 +194,13 @@ def test_the_trace_of_an_altered_model_is_not_measured_with_the_plain_one(
     for altered in (without_a_head, Trace.load(tmp_path / "x.npz")):
         with pytest.raises(InputError, match="gates or with moved positions"):
             measure(tiny, altered)
+
+
+def test_a_forced_target_has_no_gates(tiny: Translator, trace: Trace) -> None:
+    """Its ranks would be those of the model as it is."""
+    gates = make_gates(tiny.bundle.model, {"cross": np.zeros((2, 2))})
+    with pytest.raises(InputError, match="gates or with moved positions"):
+        force(tiny, trace.source, "The house", gates=gates)
 
 
 @pytest.mark.parametrize("work", ["translate", "force"])

@@ -82,6 +82,7 @@ def test_a_learned_table_has_an_end(tiny: Translator, trace: Trace, checkpoint_m
         ({"shift": float("nan")}, "shift is nan"),
         ({"shift": 10**400}, "shift is 1000"),
         ({"scale": -1}, "scale is -1"),
+        ({"shift": True}, "shift is True"),
         ({"side": "left"}, "side is 'left'"),
         ({"side": ["both"]}, r"side is \['both'\]"),
     ],
@@ -100,3 +101,4 @@ def test_the_trace_of_other_weights_is_refused(tiny: Translator, trace: Trace) -
 @pytest.mark.parametrize(("change", "altered"), [({}, False), ({"shift": 2}, True), ({"scale": 0.5}, True)])
 def test_the_trace_of_moved_positions_says_so(tiny: Translator, trace: Trace, change: dict, altered: bool) -> None:
     assert move(tiny, trace, **change).altered is altered
+    assert move(tiny, trace, **{name: np.float64(value) for name, value in change.items()}).altered is altered

@@ -74,6 +74,18 @@ def test_a_device_that_was_asked_for_must_have_room(tiny_checkpoint: Path, full:
         load_bundle(tiny_checkpoint, device=full)
 
 
+@pytest.mark.parametrize("name", ["", " ", "\0", "a\0b", "x" * 5000, "~nobody-of-that-name/x", "\ud800"])
+def test_a_name_that_no_folder_can_have_names_none(name: str) -> None:
+    with pytest.raises(CheckpointError, match="there is no checkpoint"):
+        load_bundle(name, device="cpu")
+
+
+@pytest.mark.parametrize("device", ["cuda:99", "nonsense", "meta", "hpu", "", 5])
+def test_a_device_that_is_not_here_is_refused(tiny_checkpoint: Path, device: object) -> None:
+    with pytest.raises(InputError, match="which is not to be had here"):
+        load_bundle(tiny_checkpoint, device=device)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("name", "device"), [(None, "cpu"), (5, "cpu"), (b"de-en", "cpu"), ("de-en", None)])
 def test_what_is_no_name_is_refused(name: object, device: object) -> None:
     with pytest.raises(InputError, match=r"(the checkpoint|device) is "):

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,12 @@ def test_two_heads_are_those_that_were_asked_for(trace):
 def test_what_does_not_exist_is_named(trace):
     with pytest.raises(InputError, match="row is 8"):
         one_word_all_heads(trace.cross[0], *names(trace), row=8)
+    for row in (1.0, True, None, "1"):
+        for picture in (one_word_all_heads, partial(two_heads_one_word, heads=(0, 1))):
+            with pytest.raises(InputError, match=f"row is {row!r}"):
+                picture(trace.cross[0], *names(trace), row=row)
+    with pytest.raises(InputError, match="head is True"):
+        two_heads_one_word(trace.cross[0], *names(trace), heads=(0, True), row=0)
     with pytest.raises(InputError, match="head is 4"):
         two_heads_one_word(trace.cross[0], *names(trace), heads=(0, 4), row=0)
     with pytest.raises(InputError, match="do not fit"):

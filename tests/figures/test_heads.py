@@ -45,6 +45,9 @@ def test_a_low_error_stands_out_and_the_chosen_head_is_framed(theme: str):
     frame = figure.layout.shapes[0]
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (-0.5, 0.5, 0.5, 1.5)
     assert not error_rates(rates).layout.shapes
+    for chosen in ((9, 0), (0, -1), (0, True), (1.0, 0)):
+        with pytest.raises(InputError, match="chosen is"):
+            error_rates(rates, chosen=chosen)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -45,6 +45,9 @@ def test_curves_are_dimensions_5_to_9():
     assert [line.name for line in figure.data] == [f"dim {d}" for d in (5, 6, 7, 8, 9)]
     for line, dimension in zip(figure.data, (5, 6, 7, 8, 9), strict=True):
         np.testing.assert_allclose(line.y, [value(p, dimension, 24) for p in range(100)], atol=1e-12)
+    for dimension in (1.0, True, "1"):
+        with pytest.raises(InputError, match=f"dimension is {dimension!r}"):
+            positional_curves(None, [dimension])
     with pytest.raises(InputError, match="dimension is 24"):
         positional_curves(dimensions=[24])
 
@@ -68,7 +71,8 @@ def test_similarity_of_sinusoidal_positions_depends_on_their_distance_alone():
 
 
 @pytest.mark.parametrize(
-    ("positions", "width", "layout"), [(0, 4, "interleaved"), (3, 5, "interleaved"), (3, 4, "rows")]
+    ("positions", "width", "layout"),
+    [(0, 4, "interleaved"), (3, 5, "interleaved"), (3, 4, "rows"), (3.0, 4, "interleaved"), (3, "4", "interleaved")],
 )
 def test_tables_that_cannot_be_are_refused(positions, width, layout):
     with pytest.raises(InputError):

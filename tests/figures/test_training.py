@@ -89,7 +89,19 @@ def test_a_runs_curves_are_its_records():
         training_curves([])
 
 
-@pytest.mark.parametrize(("ids", "vocab", "smoothing"), [([5], 5, 0.1), ([-1], 5, 0.1), ([0], 5, 1.5), ([], 0, 0.1)])
+@pytest.mark.parametrize(
+    ("ids", "vocab", "smoothing"),
+    [
+        ([5], 5, 0.1),
+        ([-1], 5, 0.1),
+        ([1.5], 5, 0.1),
+        (["1"], 5, 0.1),
+        ([0], 5, 1.5),
+        ([0], 5, "much"),
+        ([0], 5.0, 0.1),
+        ([], 0, 0.1),
+    ],
+)
 def test_targets_that_cannot_be_are_refused(ids, vocab, smoothing):
     with pytest.raises(InputError):
         smoothed_targets(ids, vocab, smoothing)

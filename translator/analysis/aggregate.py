@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from translator.config import whole
 from translator.errors import InputError
 from translator.trace import Token
 
@@ -31,10 +32,15 @@ def combine(
     chosen = list(np.ndindex(layers, per_layer)) if heads is None else list(heads)
     if not chosen:
         raise InputError("no head was chosen; choose at least one (layer, head)")
-    for layer, head in chosen:
-        if not (0 <= layer < layers and 0 <= head < per_layer):
-            raise InputError(f"there is no head {(layer, head)}; layers run to {layers - 1}, heads to {per_layer - 1}")
-    picked = np.stack([weights[layer, head] for layer, head in chosen]).astype(np.float64)
+    places = []
+    for each in chosen:
+        try:
+            layer, head = each
+            places.append((whole("layer", layer, 0, layers - 1), whole("head", head, 0, per_layer - 1)))
+        except (TypeError, ValueError) as error:
+            said = f"there is no head {each!r:.80}; a head is (layer, head), counted from 0"
+            raise InputError(f"{said}; layers run to {layers - 1}, heads to {per_layer - 1}") from error
+    picked = np.stack([weights[place] for place in places]).astype(np.float64)
     return picked.mean(axis=0) if how == "mean" else picked.max(axis=0)
 
 
@@ -89,9 +95,14 @@ def hide(
     """The maps [..., Q, K] without the rows and columns that are True in `queries` [Q] and `keys` [K].
 
     With `renormalise` the rest of each row is scaled to sum to 1; a row with nothing left stays 0.
+
+    Raises:
+        InputError: there is not one value a query and one a key.
     """
     rows = np.zeros(weights.shape[-2], dtype=bool) if queries is None else np.asarray(queries, dtype=bool)
     columns = np.zeros(weights.shape[-1], dtype=bool) if keys is None else np.asarray(keys, dtype=bool)
+    if weights.shape[-2:] != rows.shape + columns.shape:
+        raise InputError(f"maps of {weights.shape[-2:]} do not fit {rows.shape + columns.shape} tokens")
     rest = np.asarray(weights, dtype=np.float64)[..., ~rows, :][..., ~columns]
     if not renormalise:
         return rest

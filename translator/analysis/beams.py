@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from translator.config import whole
 from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.trace import Step, Trace
@@ -58,12 +59,11 @@ def beam_tree(
         length_penalty: None takes the checkpoint's own.
         settings: further fields of `DecodeConfig`, `deadline`.
     Raises:
-        InputError: as `Translator.translate`; or the beam is narrower than 2, which is no tree.
+        InputError: as `Translator.translate`; or the beam is narrower than 2, which is no tree, or a method is given.
     """
     if "method" in settings:
         raise InputError("a tree is of a beam search; leave the method out")
-    if beam < 2:
-        raise InputError(f"beam is {beam}; a tree needs a beam of at least 2")
+    beam = whole("beam", beam, 2, 64)
     if length_penalty is not None:
         settings["length_penalty"] = length_penalty
     steps: list[Step] = []

@@ -18,6 +18,7 @@ from translator.analysis.alignment import Link, best_links, both_ways, error_rat
 from translator.analysis.gold import GoldPair, GoldSet
 from translator.analysis.interventions import Progress
 from translator.analysis.norms import norms, share
+from translator.config import real, whole
 from translator.errors import CancelledError, InputError
 from translator.pipeline import Translator
 from translator.trace import Token, Trace
@@ -38,6 +39,9 @@ class Aligner:
     `map`: "raw" weights or "norm" shares. `layer` and `head` count from 0; `head` None: the mean of the layer's
     heads, or the layer's own norm map. `way`: each target word's largest weight ("argmax"), each source word's
     ("reverse"), every weight of at least `threshold`, or the pairs that are each other's largest ("both").
+
+    Raises:
+        InputError: a value is none of these, or below 0; `threshold` is from 0 to 1.
     """
 
     map: Map = "raw"
@@ -46,6 +50,17 @@ class Aligner:
     reading: Reading = "output"
     way: Way = "argmax"
     threshold: float = 0.3
+
+    def __post_init__(self) -> None:
+        for name, known in (("map", MAPS), ("reading", READINGS), ("way", WAYS)):
+            value = getattr(self, name)
+            if value not in known:
+                raise InputError(f"{name} is {value!r:.80}; it must be one of {', '.join(known)}")
+        for name in ("layer", "head"):
+            value = getattr(self, name)
+            if name == "layer" or value is not None:
+                object.__setattr__(self, name, whole(name, value, 0, 127))
+        real("threshold", self.threshold, 0, 1)
 
     @property
     def name(self) -> str:
@@ -110,8 +125,9 @@ def links_of(words: np.ndarray, way: Way = "argmax", threshold: float = 0.3) -> 
     """Links from one map of words [target, source].
 
     Raises:
-        InputError: there is no such way.
+        InputError: there is no such way, or the threshold is not from 0 to 1.
     """
+    threshold = real("threshold", threshold, 0, 1)
     seen_tgt, seen_src = np.asarray(words.any(axis=1)), np.asarray(words.any(axis=0))
     if way == "argmax":
         return best_links(words, seen_src, seen_tgt)
@@ -128,7 +144,7 @@ def align(translator: Translator, trace: Trace, aligner: Aligner, counts: tuple[
     """The links of one trace by one way; `counts` are its (source, target) words.
 
     Raises:
-        InputError: there is no such layer, head, reading or way.
+        InputError: there is no such layer or head, or the trace is not of this model (a norm map is recomputed).
     """
     return links_of(word_map(translator, trace, aligner, counts), aligner.way, aligner.threshold)
 
@@ -137,10 +153,10 @@ def word_map(translator: Translator, trace: Trace, aligner: Aligner, counts: tup
     """The map of words [target, source] that `align` reads its links off.
 
     Raises:
-        InputError: there is no such layer, head or reading.
+        InputError: there is no such layer or head, or the trace is not of this model (a norm map is recomputed).
     """
     layers, heads = trace.cross.shape[:2]
-    if not 0 <= aligner.layer < layers or not (aligner.head is None or 0 <= aligner.head < heads):
+    if not (aligner.layer < layers and (aligner.head is None or aligner.head < heads)):
         raise InputError(f"there is no {aligner.name}; layers run to L{layers}, heads to H{heads}")
     found = None if aligner.map == "raw" else norms(translator, trace)
     maps = trace.cross if found is None else found.cross

@@ -7,7 +7,7 @@ any number here. Occlusion itself is a sentence that the model never saw.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from translator.analysis.aggregate import by_word, word_groups
 from translator.analysis.norms import norms, share
 from translator.analysis.passes import pair_of, to_numpy
 from translator.analysis.rollout import rollout
+from translator.config import whole
 from translator.errors import CancelledError, InputError
 from translator.pipeline import Translator
 from translator.trace import Trace
@@ -63,6 +64,7 @@ def faithfulness(
             made the trace.
         CancelledError: `stop` said so.
     """
+    seed = whole("seed", seed, 0, 2**63 - 1)
     groups = word_groups(trace.src)
     owned = np.array([not token.special for token in trace.src])
     words = np.unique(groups[owned])
@@ -82,7 +84,7 @@ def faithfulness(
 
 
 def occlusion(
-    translator: Translator, trace: Trace, hidden: list[np.ndarray], *, stop: Callable[[], bool] | None = None
+    translator: Translator, trace: Trace, hidden: Sequence[np.ndarray], *, stop: Callable[[], bool] | None = None
 ) -> np.ndarray:
     """Log-probability in nats that each target token loses when source tokens are hidden: [T, len(hidden)].
 
@@ -93,12 +95,13 @@ def occlusion(
         CancelledError: `stop` said so.
     """
     pair = pair_of(translator, trace)
-    for mask in hidden:
+    masks = [np.asarray(mask) for mask in hidden]
+    for mask in masks:
         if mask.dtype != np.bool_ or mask.shape != (len(trace.src),):
             raise InputError(f"a mask is {mask.dtype} {mask.shape}; it must be bool ({len(trace.src)},)")
-    if not hidden:
+    if not masks:
         return np.zeros((len(trace.tgt), 0))
-    keep = torch.from_numpy(~np.stack(hidden)).to(translator.device)
+    keep = torch.from_numpy(~np.stack(masks)).to(translator.device)
     if not keep.any(dim=1).all():
         raise InputError("every source token would be hidden; leave one to read")
     if pair.src_keep is not None:

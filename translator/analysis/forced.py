@@ -60,16 +60,21 @@ def force(translator: Translator, text: str, target: str | Sequence[int], **sett
     Args:
         settings: fields of `DecodeConfig` for the model's own choice, and for the length penalty.
     Raises:
-        InputError: text or target is blank, or longer than the limit; nothing is cut.
+        InputError: text or target is blank, or longer than the limit; nothing is cut. Or there are gates.
     """
     trace = translator.force(text, target, **settings)
+    ranks = token_ranks(translator, trace)
     chosen = translator.translate(text, **settings)
     eos_id = translator.bundle.tgt.eos_id
-    return Forced(trace, chosen, token_ranks(translator, trace), _ranked(trace, eos_id), _ranked(chosen, eos_id))
+    return Forced(trace, chosen, ranks, _ranked(trace, eos_id), _ranked(chosen, eos_id))
 
 
 def token_ranks(translator: Translator, trace: Trace) -> np.ndarray:
-    """The place of each produced token of `trace` in its step's distribution: [T] whole numbers, 1 the best."""
+    """The place of each produced token of `trace` in its step's distribution: [T] whole numbers, 1 the best.
+
+    Raises:
+        InputError: the trace is not of this model (see `pair_of`).
+    """
     pair = pair_of(translator, trace)
     with torch.inference_mode():
         logits = pair.decode(pair.encode().memory).logits[0]

@@ -16,10 +16,11 @@ import torch
 from numpy.typing import ArrayLike
 
 from translator.analysis.passes import KINDS, Pair, head_counts, pair_of, to_numpy
+from translator.config import whole
 from translator.errors import CancelledError, InputError
 from translator.model import Gates, Transformer
 from translator.pipeline import Translator
-from translator.trace import Trace
+from translator.trace import Trace, known_kind
 
 Values = Mapping[str, ArrayLike]
 """For each kind of attention that is changed, its gates [L, H] from 0 to 1."""
@@ -50,12 +51,15 @@ def make_gates(model: Transformer, values: Values) -> Gates:
     Raises:
         InputError: an unknown kind of attention, a shape that does not fit, or a gate outside 0 to 1.
     """
+    if not isinstance(values, Mapping):
+        raise InputError(f"the gates are {type(values).__name__}; they must be tables by the kind of attention")
     counts = head_counts(model)
     made = {}
     for kind, given in values.items():
-        if kind not in counts:
-            raise InputError(f"attention kind is {kind!r}; it must be encoder, decoder or cross")
+        known_kind(kind)
         try:
+            if np.asarray(given).dtype.kind not in "biuf":  # NumPy would read numbers out of texts
+                raise TypeError(f"{given!r:.80}")
             array = np.array(given, dtype=np.float32)
         except (TypeError, ValueError) as error:
             raise InputError(f"the gates of {kind} are no table of numbers: {error}") from error
@@ -76,13 +80,15 @@ def silence(model: Transformer, heads: Sequence[tuple[str, int, int]]) -> dict[s
     """
     counts = head_counts(model)
     values = {kind: np.ones(shape) for kind, shape in counts.items()}
-    for kind, layer, head in heads:
-        layers, per_layer = counts.get(kind, (0, 0))
-        whole = hasattr(layer, "__index__") and hasattr(head, "__index__")
-        if not (whole and 0 <= layer < layers and 0 <= head < per_layer):
+    for each in heads:
+        try:
+            kind, layer, head = each
+            place = tuple(whole("head", at, 0, size - 1) for at, size in zip((layer, head), counts[kind], strict=True))
+        except (TypeError, ValueError, KeyError) as error:
             known = ", ".join(f"{name} {a} × {b}" for name, (a, b) in counts.items())
-            raise InputError(f"there is no {kind} head {(layer, head)}, counted from 0; layers × heads are {known}")
-        values[kind][layer, head] = 0
+            said = f"there is no head {each!r:.80}; a head is (kind, layer, head), counted from 0"
+            raise InputError(f"{said}, and layers × heads are {known}") from error
+        values[kind][place] = 0
     return values
 
 
@@ -127,8 +133,7 @@ def head_importance(
     pair = pair_of(translator, trace)
     counts = head_counts(pair.model)
     for kind in kinds:
-        if kind not in counts:
-            raise InputError(f"attention kind is {kind!r}; it must be encoder, decoder or cross")
+        known_kind(kind)
     todo = [(kind, layer) for kind in kinds for layer in range(counts[kind][0])]
     out = {kind: np.zeros(counts[kind]) for kind in kinds}
     with torch.inference_mode():

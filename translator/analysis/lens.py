@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from translator.analysis.passes import pair_of, to_numpy
-from translator.errors import InputError
+from translator.config import whole
 from translator.pipeline import Translator
 from translator.trace import Candidate, Trace
 
@@ -45,8 +45,7 @@ def lens(translator: Translator, trace: Trace, *, count: int = 3) -> Lens:
     Raises:
         InputError: the count is below 1, or another checkpoint made the trace.
     """
-    if count < 1:
-        raise InputError(f"count is {count}; it must be at least 1")
+    count = whole("count", count, 1, 10**6)
     pair = pair_of(translator, trace)
     with torch.inference_mode():
         states = pair.decode(pair.encode().memory).states[0]

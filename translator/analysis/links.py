@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from translator.config import whole
 from translator.errors import InputError
 from translator.trace import Trace
 
+MANY = 10**6
 FORMULA_STARTS = "=+-@\t\r\n＝＋－＠"
 
 
@@ -41,11 +43,8 @@ def strongest(
     """
     if weights.shape != (len(queries), len(keys)):
         raise InputError(f"a map of {weights.shape} does not fit {len(queries)} queries and {len(keys)} keys")
-    if count < 0:
-        raise InputError(f"count is {count}; it must be 0 or more")
-    if row is not None and not 0 <= row < len(queries):
-        raise InputError(f"row is {row}; it must be from 0 to {len(queries) - 1}")
-    rows = range(len(queries)) if row is None else (row,)
+    count = whole("count", count, 0, MANY)
+    rows = range(len(queries)) if row is None else (whole("row", row, 0, len(queries) - 1),)
     flat = weights[list(rows)].ravel()
     order = np.argsort(-flat, kind="stable")[:count]
     places = ((rows[int(i) // len(keys)], int(i) % len(keys)) for i in order)
@@ -62,9 +61,7 @@ def head_csv(trace: Trace, kind: str, layer: int, head: int) -> str:
         InputError: there is no such kind, layer or head.
     """
     weights = trace.weights(kind)
-    for name, value, size in (("layer", layer, weights.shape[0]), ("head", head, weights.shape[1])):
-        if not 0 <= value < size:
-            raise InputError(f"{name} is {value}; it must be from 0 to {size - 1}")
+    place = whole("layer", layer, 0, weights.shape[0] - 1), whole("head", head, 0, weights.shape[1] - 1)
     predicts = kind != "encoder"
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
@@ -72,7 +69,7 @@ def head_csv(trace: Trace, kind: str, layer: int, head: int) -> str:
     writer.writerow([*names, *(inert(token.surface) for token in trace.keys(kind))])
     for index, token in enumerate(trace.queries(kind)):
         words = [token.surface, trace.tgt[index].surface] if predicts else [token.surface]
-        numbers = [repr(float(weight)) for weight in weights[layer, head, index]]
+        numbers = [repr(float(weight)) for weight in weights[place][index]]
         writer.writerow([*map(inert, words), *numbers])
     return out.getvalue()
 

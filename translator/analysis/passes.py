@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from translator.config import whole
+from translator.decode import check_target
 from translator.decode.replay import source_keep, source_tensor
 from translator.errors import InputError
 from translator.model import Decoded, Encoded, Gates, Transformer
@@ -57,8 +58,9 @@ def pair_of(translator: Translator, trace: Trace) -> Pair:
     if trace.checkpoint.sha256 != info.sha256:
         raise InputError(f"the trace was made by {trace.checkpoint.name}, not by these weights of {info.name}")
     model = translator.bundle.model
-    src = [token.id for token in trace.src]
-    produced = torch.tensor([token.id for token in trace.tgt], device=translator.device)
+    src, tgt = ([token.id for token in tokens] for tokens in (trace.src, trace.tgt))
+    check_target(model.config, tgt, len(tgt), name="trace's target")  # a file may say anything
+    produced = torch.tensor(tgt, device=translator.device)
     reads = torch.cat([produced.new_tensor([model.config.start_id]), produced[:-1]])
     return Pair(model, source_tensor(model, src), source_keep(model, src), reads[None], produced)
 
@@ -69,18 +71,14 @@ def to_numpy(values: Tensor) -> np.ndarray:
 
 
 def layer_of(count: int, layer: int, name: str = "layer") -> int:
-    """`layer`, counted from 0, if there are so many.
+    """`layer`, counted from 0, as an int, if there are so many.
 
     Raises:
-        InputError: there is no such layer.
+        InputError: there is no such layer, or it is no whole number.
     """
-    if isinstance(layer, (bool, np.bool_)) or not hasattr(layer, "__index__") or not 0 <= layer < count:
-        raise InputError(f"{name} is {layer!r:.40}; it must be a whole number from 0 to {count - 1}")
-    return operator.index(layer)
+    return whole(name, layer, 0, count - 1)
 
 
 def head_counts(model: Transformer) -> dict[str, tuple[int, int]]:
     """Layers and heads of each kind of attention."""
-    config = model.config
-    decoder = (config.decoder_layers, config.decoder_heads)
-    return {"encoder": (config.encoder_layers, config.encoder_heads), "decoder": decoder, "cross": decoder}
+    return model.config.head_counts

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import copy
 from dataclasses import asdict, replace
-from numbers import Real
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from translator.analysis.passes import pair_of
+from translator.config import real
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.model.positions import sinusoids
@@ -38,7 +38,7 @@ def move(
         scale: what the encoding is multiplied by, from 0 (removed) to 10.
         settings: over those of the trace.
     Raises:
-        InputError: shift or scale cannot be had, or an unknown side.
+        InputError: shift or scale cannot be had, an unknown side, or the trace is not of this model (see `pair_of`).
     """
     model, limits = pair_of(translator, trace).model, translator.limits
     changed = replace(translator.bundle, model=with_positions(model, side=side, shift=shift, scale=scale))
@@ -51,7 +51,7 @@ def move(
         )
     moved = Translator(changed, limits=limits)
     found = moved.translate(trace.source, **{**asdict(trace.settings), **settings})
-    return replace(found, altered=found.altered or shift != 0 or scale != 1)
+    return replace(found, altered=bool(found.altered or shift != 0 or scale != 1))
 
 
 def with_positions(model: Transformer, *, side: Side = "both", shift: float = 0, scale: float = 1) -> Transformer:
@@ -65,8 +65,7 @@ def with_positions(model: Transformer, *, side: Side = "both", shift: float = 0,
     if not isinstance(side, str) or side not in TABLES:
         raise InputError(f"side is {side!r}; it must be source, target or both")
     for (name, (low, high)), value in zip(RANGES.items(), (shift, scale), strict=True):
-        if not (isinstance(value, Real) and low <= value <= high):
-            raise InputError(f"{name} is {value!r}; it must be a number from {low} to {high}")
+        real(name, value, low, high)
     changed = copy.copy(model)
     changed._parameters, changed._buffers = dict(model._parameters), dict(model._buffers)
     for name in TABLES[side]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from translator.errors import InputError
+from translator.config import real
 
 RESIDUAL = 0.5
 """The share of each sublayer's output that its residual connection brings, as the source assumes."""
@@ -41,8 +41,7 @@ def with_residual(weights: np.ndarray, residual: float = RESIDUAL) -> np.ndarray
     Raises:
         InputError: the share `residual` is not from 0 to 1.
     """
-    if not 0 <= residual <= 1:
-        raise InputError(f"residual is {residual}; it must be a share from 0 to 1")
+    residual = real("residual", residual, 0, 1)
     mean = np.asarray(weights, dtype=np.float64).mean(axis=1)
     return (1 - residual) * mean + residual * np.eye(mean.shape[-1])
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from translator.analysis.passes import layer_of, to_numpy
+from translator.analysis.passes import layer_of, pair_of, to_numpy
 from translator.config import Positions
 from translator.decode.replay import encode, source_keep, source_tensor
 from translator.model.attention import Attention
@@ -119,7 +119,7 @@ def encoder_layer(translator: Translator, text: str, layer: int) -> EncoderLayer
         InputError: the text is blank or too long, or there is no such layer.
     """
     model, ids = translator.bundle.model, translator.source_ids(text)
-    layer_of(model.config.encoder_layers, layer)
+    layer = layer_of(model.config.encoder_layers, layer)
     found, module = encode(model, ids), model.encoder[layer]
     x = found.states[:, layer]
     read = module.attention_residual.enter(x)
@@ -150,14 +150,13 @@ def cross_attention(translator: Translator, trace: Trace, layer: int) -> Attende
     """The cross-attention of decoder layer `layer` (from 0) over a finished translation, taken apart.
 
     Raises:
-        InputError: there is no such layer.
+        InputError: there is no such layer, or the trace is not of this model (see `pair_of`).
     """
-    model, ids = translator.bundle.model, translator.source_ids(trace.source)
-    layer_of(model.config.decoder_layers, layer)
-    memory, keep = encode(model, ids).memory, source_keep(model, ids)
-    reads = torch.tensor([[token.id for token in trace.reads]], device=memory.device)
-    x = model.decode(reads, memory, keep).states[:, layer]
-    module = model.decoder[layer]
+    pair = pair_of(translator, trace)
+    layer = layer_of(pair.model.config.decoder_layers, layer)
+    memory, keep = pair.encode().memory, pair.src_keep
+    x = pair.decode(memory).states[:, layer]
+    module = pair.model.decoder[layer]
     own = module.attention_residual.enter(x)
     update = module.attention.fused(*module.attention.project(own), None, causal=True)
     x = module.attention_residual.leave(x, update)
@@ -167,11 +166,13 @@ def cross_attention(translator: Translator, trace: Trace, layer: int) -> Attende
 
 @torch.inference_mode()
 def next_token_logits(translator: Translator, trace: Trace) -> np.ndarray:
-    """The logits that predicted every token of a translation, [T, V]."""
-    model, ids = translator.bundle.model, translator.source_ids(trace.source)
-    memory = encode(model, ids).memory
-    reads = torch.tensor([[token.id for token in trace.reads]], device=memory.device)
-    return _numpy(model.decode(reads, memory, source_keep(model, ids)).logits[0])
+    """The logits that predicted every token of a translation, [T, V].
+
+    Raises:
+        InputError: the trace is not of this model (see `pair_of`).
+    """
+    pair = pair_of(translator, trace)
+    return _numpy(pair.decode(pair.encode().memory).logits[0])
 
 
 def as_convolution(feed_forward: FeedForward, x: Tensor) -> Tensor:

@@ -65,7 +65,7 @@ def _find(name: str | Path, revision: str | None, pickles: bool) -> Bundle:
     return _read(folder, root=folder, pickles=pickles)
 
 
-def choose_device(name: str) -> torch.device:
+def choose_device(name: str | torch.device) -> torch.device:
     """The device that `name` means: "auto" is CUDA where there is one.
 
     Raises:
@@ -74,21 +74,28 @@ def choose_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
+        if not isinstance(name, (str, torch.device)):
+            raise TypeError(f"a device is called by a text, not by {type(name).__name__}")
         device = torch.device(name)
+        if device.type == "meta":
+            raise ValueError("meta is a device that holds no numbers")
         torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError, ValueError, TypeError) as error:
+    except (RuntimeError, AssertionError, NotImplementedError, ValueError, TypeError, ImportError) as error:
         raise InputError(f"device is {name!r}, which is not to be had here; use 'auto' or 'cpu'") from error
     return device
 
 
 def _local(name: str | Path) -> Path | None:
     """The folder that `name` stands for, or None if it names none."""
-    if isinstance(name, str) and NAME.fullmatch(name):
-        folder = whole_folder(checkpoints_folder() / name)
-        if folder.is_dir():
-            return folder
-    folder = whole_folder(Path(name).expanduser())
-    return folder if str(name) and folder.is_dir() else None
+    try:
+        if isinstance(name, str) and NAME.fullmatch(name):
+            folder = whole_folder(checkpoints_folder() / name)
+            if folder.is_dir():
+                return folder
+        folder = whole_folder(Path(name).expanduser())
+        return folder if str(name) and folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # too long a name, a NUL in it, or nobody's home
+        return None
 
 
 def whole_folder(folder: Path) -> Path:

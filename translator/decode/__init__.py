@@ -3,6 +3,18 @@
 from translator.decode.batch import search_batch
 from translator.decode.replay import Replay, encode, recorded, replay
 from translator.decode.search import search
-from translator.decode.steps import Hypothesis, IdStep, Stop, finish
+from translator.decode.steps import Hypothesis, IdStep, Stop, check_target, finish
 
-__all__ = ["Hypothesis", "IdStep", "Replay", "Stop", "encode", "finish", "recorded", "replay", "search", "search_batch"]
+__all__ = [
+    "Hypothesis",
+    "IdStep",
+    "Replay",
+    "Stop",
+    "check_target",
+    "encode",
+    "finish",
+    "recorded",
+    "replay",
+    "search",
+    "search_batch",
+]

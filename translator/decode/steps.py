@@ -153,8 +153,8 @@ def check_source(config: ModelConfig, src_ids: Sequence[int]) -> None:
     _check_ids("source", src_ids, config.src_vocab)
 
 
-def check_target(config: ModelConfig, prefix: Sequence[int], max_length: int) -> None:
-    """Refuse a length or a forced prefix that `config` cannot produce.
+def check_target(config: ModelConfig, prefix: Sequence[int], max_length: int, *, name: str = "prefix") -> None:
+    """Refuse a length or a forced prefix (called `name`) that `config` cannot produce.
 
     Raises:
         InputError: the length is out of range, or the prefix is longer, goes on after EOS, or holds a
@@ -163,13 +163,13 @@ def check_target(config: ModelConfig, prefix: Sequence[int], max_length: int) ->
     if not 1 <= max_length <= config.max_positions:
         raise InputError(f"the target may have {max_length} tokens; this model produces 1 to {config.max_positions}")
     if len(prefix) > max_length:
-        raise InputError(f"the prefix has {len(prefix)} tokens, but at most {max_length} are to be produced")
-    _check_ids("prefix", prefix, config.tgt_vocab)
+        raise InputError(f"the {name} has {len(prefix)} tokens, but at most {max_length} are to be produced")
+    _check_ids(name, prefix, config.tgt_vocab)
     if config.eos_id in prefix[:-1]:
-        raise InputError("the prefix goes on after its end-of-sentence token; end it there")
+        raise InputError(f"the {name} goes on after its end-of-sentence token; end it there")
     for banned in banned_ids(config):
         if banned in prefix:
-            raise InputError(f"the prefix holds id {banned}, which is padding or the start token; leave it out")
+            raise InputError(f"the {name} holds id {banned}, which is padding or the start token; leave it out")
 
 
 def _check_ids(what: str, ids: Sequence[int], size: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from translator.config import whole
 from translator.errors import InputError
 from translator.figures.attention import KEY_TITLE, QUERY_TITLE
 from translator.figures.label import label, labels
@@ -43,8 +44,7 @@ def attention_arcs(
         raise InputError(
             f"maps of {weights.shape} do not fit {len(names)} names, {len(queries)} queries and {len(keys)} keys"
         )
-    if row is not None and not 0 <= row < len(queries):
-        raise InputError(f"row is {row}; it must be from 0 to {len(queries) - 1}")
+    row = None if row is None else whole("row", row, 0, len(queries) - 1)
     fig = figure(theme)
     for name, colour, maps in zip(names, head_colours(len(names), theme), weights, strict=True):
         group = label(name, None)
@@ -70,7 +70,12 @@ def attention_arcs(
 def one_word_all_heads(
     weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, row: int, theme: Theme = "light"
 ) -> go.Figure:
-    """Where one query looks in every head of a layer, [H, Q, K]. After Vaswani et al. 2017, figure 3."""
+    """Where one query looks in every head of a layer, [H, Q, K]. After Vaswani et al. 2017, figure 3.
+
+    Raises:
+        InputError: maps and tokens do not fit, or there is no such row.
+    """
+    row = whole("row", row, 0, len(queries) - 1)
     names = [f"H{head + 1}" for head in range(weights.shape[0])]
     return attention_arcs(weights, queries, keys, names=names, row=row, theme=theme)
 
@@ -89,11 +94,10 @@ def two_heads_one_word(
     Raises:
         InputError: there is no such head or row.
     """
-    for head in heads:
-        if not 0 <= head < weights.shape[0]:
-            raise InputError(f"head is {head}; it must be from 0 to {weights.shape[0] - 1}")
-    names = [f"H{head + 1}" for head in heads]
-    return attention_arcs(weights[list(heads)], queries, keys, names=names, row=row, theme=theme)
+    row = whole("row", row, 0, len(queries) - 1)
+    both = [whole("head", head, 0, weights.shape[0] - 1) for head in heads]
+    names = [f"H{head + 1}" for head in both]
+    return attention_arcs(weights[both], queries, keys, names=names, row=row, theme=theme)
 
 
 def head_colours(count: int, theme: Theme) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from translator.config import whole
 from translator.errors import InputError
 from translator.figures.label import label
 from translator.figures.style import (
@@ -42,12 +43,14 @@ def error_rates(values: np.ndarray, *, chosen: tuple[int, int] | None = None, th
 
     Args:
         chosen: a (layer, head) counted from 0, which gets the frame that says "you are here".
+    Raises:
+        InputError: there is no such head.
     """
     colours = palette(theme)
     turned = [(1 - place, colour) for place, colour in reversed(colours.scale)]
     fig = _map(values, "alignment error rate", (0.0, 1.0), turned, ".2f", theme)
     if chosen is not None:
-        layer, head = chosen
+        layer, head = (whole("chosen", at, 0, size - 1) for at, size in zip(chosen, values.shape, strict=True))
         fig.add_shape(
             type="rect",
             x0=head - 0.5,

@@ -11,9 +11,11 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
+from translator.config import whole
 from translator.errors import InputError
 from translator.figures.style import Theme, colour_bar, figure, palette, signed_scale
 
+MOST = 100_000
 Layout = Literal["interleaved", "concatenated"]
 
 
@@ -27,8 +29,9 @@ def sinusoidal(positions: int, d_model: int, *, layout: Layout = "interleaved", 
     Raises:
         InputError: a size is not positive, `d_model` is odd, or there is no such layout.
     """
-    if positions < 1 or d_model < 2 or d_model % 2:
-        raise InputError(f"a table of {positions} × {d_model} cannot be made; it needs a row and an even width")
+    positions, d_model = whole("positions", positions, 1, MOST), whole("d_model", d_model, 2, MOST)
+    if d_model % 2:
+        raise InputError(f"d_model is {d_model}; a table of sines and cosines has an even width")
     if layout not in ("interleaved", "concatenated"):
         raise InputError(f"layout is {layout!r}; it must be interleaved or concatenated")
     frequencies = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)
@@ -71,8 +74,7 @@ def positional_curves(
     """
     table = sinusoidal(100, 24) if table is None else table
     fig = figure(theme)
-    for dimension in dimensions:
-        _require_dimension(dimension, table)
+    for dimension in (_dimension(each, table) for each in dimensions):
         fig.add_scatter(
             x=np.arange(first, first + len(table)),
             y=table[:, dimension],
@@ -96,8 +98,7 @@ def sine_cosine_pairs(
     table = sinusoidal(positions, d_model, layout="concatenated")
     half = d_model // 2
     fig = figure(theme)
-    for number, pair in enumerate(pairs):
-        _require_dimension(pair, table[:, :half])
+    for number, pair in enumerate(_dimension(each, table[:, :half]) for each in pairs):
         for name, column, axis in (("sine", pair, "y"), ("cosine", half + pair, "y2")):
             fig.add_scatter(
                 x=np.arange(positions),
@@ -140,6 +141,5 @@ def similarity_matrix(table: np.ndarray | None = None, *, first: int = 0, theme:
     return fig
 
 
-def _require_dimension(dimension: int, table: np.ndarray) -> None:
-    if not 0 <= dimension < table.shape[1]:
-        raise InputError(f"dimension is {dimension}; it must be from 0 to {table.shape[1] - 1}")
+def _dimension(dimension: int, table: np.ndarray) -> int:
+    return whole("dimension", dimension, 0, table.shape[1] - 1)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from translator.config import real, whole
 from translator.errors import InputError
 from translator.figures.label import label
 from translator.figures.style import Theme, cell_numbers, colour_bar, figure, palette, token_axis, weight_scale
@@ -31,12 +32,11 @@ def smoothed_targets(
     Raises:
         InputError: the share is no probability, the vocabulary too small, or an id outside of it.
     """
-    least = 1 if pad_id is None else 3
-    if not 0 <= smoothing <= 1 or vocab < least:
-        raise InputError(f"smoothing {smoothing} over {vocab} ids cannot be; it needs 0 to 1 and {least} ids or more")
-    targets = np.asarray(target_ids, dtype=np.int64)
-    if targets.size and not 0 <= targets.min() <= targets.max() < vocab:
-        raise InputError(f"a target is outside the vocabulary of {vocab} ids")
+    vocab = whole("vocab", vocab, 1 if pad_id is None else 3, 10**6)
+    smoothing = real("smoothing", smoothing, 0, 1)
+    targets = np.array([whole("a target", each, 0, vocab - 1) for each in target_ids], dtype=np.int64)
+    if pad_id is not None:
+        pad_id = whole("pad_id", pad_id, 0, vocab - 1)
     rows = np.arange(len(targets))
     if pad_id is None:
         smoothed = np.full((len(targets), vocab), smoothing / vocab)

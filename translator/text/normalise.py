@@ -191,10 +191,14 @@ _BESIDE_HAN = re.compile(rf"(?<=[{HAN}])(?P<after>[,?!;:.]+)|(?<![,?!;:.])[,?!;:
 def _widen(text: str) -> Iterator[Edit]:
     """ASCII punctuation beside Chinese to full width; a point only if it ends Chinese: not in "1.", "J.", ".local"."""
     for match in _BESIDE_HAN.finditer(text):
-        following = text[match.end() : match.end() + 1]
-        ends = match["after"] is not None and not (following.isascii() and following.isalnum())
-        new = "".join(_WIDE[char] if char != "." or ends else char for char in match.group())
-        if new != match.group():
+        run, following = match.group(), text[match.end() : match.end() + 1]
+        if match["after"] is None:
+            new = "".join(char if char == "." else _WIDE[char] for char in run)
+        else:
+            begins = following.isascii() and following.isalnum()  # the last points of the run begin ".local"
+            ends = run.rstrip(".") if begins else run
+            new = "".join(map(_WIDE.__getitem__, ends)) + run[len(ends) :]
+        if new != run:
             yield match.start(), match.end(), new
 
 

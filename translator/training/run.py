@@ -45,8 +45,6 @@ def read_config(path: Path) -> TrainConfig:
         raise InputError(f"{path} cannot be read as a training config: {error}") from error
     if not isinstance(values, dict):
         raise InputError(f"{path} holds no JSON object of training settings")
-    if isinstance(values.get("betas"), list):
-        values["betas"] = tuple(values["betas"])
     return from_dict(TrainConfig, values)
 
 
