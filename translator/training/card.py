@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from translator.config import ModelConfig, TrainConfig, from_dict
+from translator.model import Transformer
 from translator.training.evaluate import Evaluation
 
 NAMES = {"de": "German", "en": "English", "zh": "Chinese"}
@@ -37,6 +39,18 @@ class Card:
     examples: str = MISSING
     weaknesses: str = MISSING
     licence: str = "cc-by-sa-4.0"
+
+
+def own_card(config: TrainConfig, model: Transformer, records: Sequence[Mapping[str, Any]], selection: str) -> Card:
+    """What a run itself can tell of its weights; `records` are its log's."""
+    return Card(
+        config=config,
+        shape=model.config,
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        steps=max((record["step"] for record in records), default=None),
+        hours=max((record["hours"] for record in records if "hours" in record), default=None),
+        selection=selection,
+    )
 
 
 def render(card: Card) -> str:

@@ -7,6 +7,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from translator.config import TrainConfig
 from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.text.lines import read_lines
-from translator.training.card import Card, lineage, render, table, verbatim
+from translator.training.card import lineage, own_card, render, table, verbatim
 from translator.training.data import find_split, grouped, read_pairs
 from translator.training.evaluate import Evaluation, evaluate
 from translator.training.run import read_config
@@ -63,15 +64,9 @@ def describe(
     corpora = _learnt(config, Counter(pair.corpus for pair in read_pairs(find_split(data, "train"))))
     licences = _credits(list(corpora), licence, config)  # refused before the long part
     evaluations = [evaluate(translator, read_pairs(path), name, method="beam") for name, path in _tests(data).items()]
-    model = translator.bundle.model
     card = render(
-        Card(
-            config=config,
-            shape=model.config,
-            parameters=sum(parameter.numel() for parameter in model.parameters()),
-            steps=max((record["step"] for record in records), default=None),
-            hours=max((record["hours"] for record in records if "hours" in record), default=None),
-            selection=selection,
+        replace(
+            own_card(config, translator.bundle.model, records, selection),
             evaluations=evaluations,
             corpora=sorted(corpora.items(), key=lambda item: -item[1]),
             data="Each pair takes part as often as `corpora` in `train.json` says of its corpus, once if nothing.",

@@ -15,11 +15,11 @@ from translator.checkpoints.bundle import CONFIG
 from translator.checkpoints.manifest import read_json
 from translator.checkpoints.place import free_place
 from translator.checkpoints.save import read_card
-from translator.config import DecodeConfig, TrainConfig, from_dict, to_json
+from translator.config import DecodeConfig, from_dict, to_json
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import load_tokenizer
-from translator.training.card import MISSING, Card, render
+from translator.training.card import MISSING, own_card, render
 from translator.training.data import Pair
 from translator.training.development import development
 from translator.training.run import model_config, read_config
@@ -63,7 +63,7 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
         src=src,
         tgt=tgt,
         name=config.name,
-        card=card or render(_card(config, model, records, selection)),
+        card=card or render(own_card(config, model, records, selection)),
         decode=decode,
         extra={
             "log.jsonl": "".join(json.dumps(record) + "\n" for record in records).encode(),
@@ -95,15 +95,3 @@ def _former(out: Path) -> tuple[str, DecodeConfig]:
         return text, from_dict(DecodeConfig, read_json(out / CONFIG, 2**20).get("decode", {}))
     except (InputError, TypeError) as error:
         raise InputError(f"{out / CONFIG}: {error}; mend it or remove {out}") from error
-
-
-def _card(config: TrainConfig, model: Transformer, records: Sequence[Mapping[str, Any]], selection: str) -> Card:
-    """What the run itself can tell of its weights."""
-    return Card(
-        config=config,
-        shape=model.config,
-        parameters=sum(parameter.numel() for parameter in model.parameters()),
-        steps=max((record["step"] for record in records), default=None),
-        hours=max((record["hours"] for record in records if "hours" in record), default=None),
-        selection=selection,
-    )
