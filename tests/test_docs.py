@@ -19,7 +19,7 @@ import yaml
 
 import translator
 from translator import __main__ as command_line
-from translator.training.run import read_config
+from translator.training.claim import read_config
 
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "docs" / "language-pair.md").read_text(encoding="utf-8")

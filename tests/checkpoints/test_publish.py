@@ -165,7 +165,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 def test_push_publishes_the_checkpoint_with_metadata(hub: Hub, tiny_checkpoint: Path, tmp_path: Path) -> None:
     scores = tmp_path / "scores.json"
     scores.write_text(json.dumps({"tests": [{"name": "flores", "bleu": 21.5, "chrf": 50.25}]}), encoding="utf-8")
-    url = push(tiny_checkpoint, "ann/tiny", scores=scores, datasets=["ann/pairs"], private=True)
+    url = push(tiny_checkpoint, "ann/tiny", scores=scores, datasets=["ann/pairs"], licence="mit", private=True)
     assert url.endswith(COMMIT) and "private" in json.dumps(hub.made[0])  # the field differs by version
     files = hub.repositories["model:ann/tiny"]
     names = {"model.safetensors", "config.json", "src.json", "tgt.json", "README.md", "manifest.json"}
@@ -176,7 +176,7 @@ def test_push_publishes_the_checkpoint_with_metadata(hub: Hub, tiny_checkpoint: 
     from huggingface_hub import ModelCard
 
     card = ModelCard(files["README.md"].decode())
-    assert card.data.license == "cc-by-sa-4.0" and card.data.language == ["de", "en"]
+    assert card.data.license == "mit" and card.data.language == ["de", "en"]
     assert card.data.datasets == ["ann/pairs"] and card.data.metrics == ["bleu", "chrf"]
     assert [(one.metric_type, one.metric_value) for one in card.data.eval_results or []] == [
         ("bleu", 21.5),
@@ -233,6 +233,19 @@ def test_the_hubs_refusal_names_the_remedy(hub: Hub, tiny_checkpoint: Path) -> N
 def test_the_card_keeps_what_it_says() -> None:
     card = with_metadata("---\nlicense: mit\nlanguage:\n- fr\n---\n\n# Mine\n", ["de", "en"], "mine")
     assert "license: mit" in card and "- fr" in card and "- de" not in card and card.endswith("# Mine\n")
+
+
+def test_no_licence_is_made_up(caplog: pytest.LogCaptureFixture) -> None:
+    """A checkpoint that was converted is under the licence of its original, which nobody but its owner knows."""
+    card = with_metadata("# Mine\n", ["de", "en"], "mine")
+    assert "license" not in card and "names no licence" in caplog.text
+    caplog.clear()
+    assert "license: mit" in with_metadata("# Mine\n", ["de", "en"], "mine", licence="mit")
+    assert "names no licence" not in caplog.text
+    with pytest.raises(InputError, match=r"licence is mit, not cc0-1\.0"):
+        with_metadata("---\nlicense: mit\n---\n", ["de", "en"], "mine", licence="cc0-1.0")
+    with pytest.raises(InputError, match="it must be a name of the Hugging Face hub's"):
+        with_metadata("# Mine\n", ["de", "en"], "mine", licence="as you: like")
 
 
 def test_scores_that_are_none_are_refused(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -54,6 +56,52 @@ def test_other_settings_are_refused_by_name_and_nothing_is_touched(
         with pytest.raises(InputError, match=f"run holds a run with other settings: .*{words}"):
             begin(other, toy_data, run)
     assert digests(run) == before
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_other_sentences_are_refused_and_nothing_is_touched(
+    toy_config: Make, toy_data: Path, tmp_path: Path, split: str
+) -> None:
+    config, _ = toy_config(steps=2, eval_every=2)
+    run, data = tmp_path / "run", tmp_path / "data"
+    shutil.copytree(toy_data, data)
+    train(config, data, run)
+    before = digests(run)
+    path = data / f"{split}.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([*lines[1:], lines[0]]) + "\n", encoding="utf-8")  # another order is another run
+    for begin in (train, build):
+        with pytest.raises(
+            InputError, match=rf"run holds a run on other sentences than those of .*{split}\.tsv\. Give"
+        ):
+            begin(replace(config, steps=4), data, run)
+    assert digests(run) == before
+    path.unlink()
+    with gzip.open(path.with_suffix(".tsv.gz"), "wt", encoding="utf-8", newline="\r\n") as file:
+        file.write("\n".join(lines) + "\n")
+    trainer, _ = train(replace(config, steps=4), data, run)  # the same sentences, packed
+    assert trainer.progress.step == 4
+
+
+def test_where_nothing_was_trained_other_sentences_begin_anew(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
+    run, data = tmp_path / "run", tmp_path / "data"
+    _, corpus = build(toy_config()[0], toy_data, run)
+    shutil.copytree(toy_data, data)
+    (data / "train.tsv").write_text("αβγ\tγβα\tgreek\n" * 9, encoding="utf-8")
+    _, other = build(toy_config()[0], data, run)
+    assert other.src.ids("αβγ") != corpus.src.ids("αβγ") == corpus.src.ids("γβα")
+
+
+def test_a_run_from_before_its_text_was_kept_goes_on(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
+    config, _ = toy_config(steps=2, eval_every=2)
+    run = tmp_path / "run"
+    train(config, toy_data, run)
+    for content in (None, "", "[]", "{"):
+        (run / "text.json").unlink()
+        if content is not None:
+            (run / "text.json").write_text(content)
+        train(config, toy_data, run)
+        assert set(json.loads((run / "text.json").read_text())) == {"train", "dev"}
 
 
 def test_a_run_may_be_made_longer_and_be_looked_at_otherwise(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:

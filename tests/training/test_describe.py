@@ -38,8 +38,8 @@ def make(toy_config: Make, toy_data: Path, tmp_path: Path, corpus: str, **settin
     return out, data
 
 
-def describe(out: Path, data: Path, *more: str) -> int:
-    told = ["--data", str(data), "--hardware", "an abacus", "--selection", "the last", *more]
+def describe(out: Path, data: Path, *more: str, licence: str = "cc-by-sa-4.0") -> int:
+    told = ["--data", str(data), "--hardware", "an abacus", "--selection", "the last", "--licence", licence, *more]
     return main(["describe", str(out), *told])
 
 
@@ -90,7 +90,7 @@ def test_what_describe_adds_leaves_the_rest(toy_config: Make, toy_data: Path, tm
     (out / "notes").mkdir()
     (out / "notes" / "mine.txt").write_text("mine")
     (tmp_path / "weak.md").write_text("- It counts no further than four.\n", encoding="utf-8")
-    assert describe(out, data, "--licence", "cc0-1.0", "--weaknesses", str(tmp_path / "weak.md")) == 0
+    assert describe(out, data, "--weaknesses", str(tmp_path / "weak.md"), licence="cc0-1.0") == 0
     card = translator.load(out, device="cpu").bundle.card
     assert "license: cc0-1.0" in card and "The weights are under cc0-1.0." in card
     assert card.count("## What the heads do") == 1 and "1 sentences (three letters)" in card
@@ -173,10 +173,11 @@ def test_a_text_in_a_table_is_read_as_it_was(text: str) -> None:
 def test_what_people_say_of_a_run_breaks_no_table() -> None:
     config = TrainConfig("toy", "de", "en", tgt_level="char", schedule="noam", lr=2.0, base={"seed": 5, "steps": 60})
     shape = ModelConfig(10, 10, d_model=16, encoder_heads=2, decoder_heads=2)
-    text = render(Card(config, shape, parameters=1, steps=7, hours=1.0, selection="one\n| of two", hardware="a | b"))
+    told = {"selection": "one\n| of two", "hardware": "a | b", "licence": "mit"}
+    text = render(Card(config, shape, parameters=1, steps=7, hours=1.0, **told))
     told = dict(row for row in rows(text, "Training") if len(row) == 2)
     assert told["hardware"] == "a | b" and told["weights"] == "one | of two"
     assert told["seed"] == "5; 1" and told["schedule"].startswith("noam, factor 2, ")
     assert all(len(row) == 2 for row in rows(text, "Training"))
-    assert "(subword, char)" in text and html.unescape(text).count("license: cc-by-sa-4.0") == 1
+    assert "(subword, char)" in text and html.unescape(text).count("license: mit") == 1
     assert json.dumps("To be written") not in text

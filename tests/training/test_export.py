@@ -57,7 +57,7 @@ def test_train_makes_a_checkpoint_that_translates(
         run / "log.jsonl"
     )
     card = (out / "README.md").read_text(encoding="utf-8")
-    assert "60 of 60" in card and "license: cc-by-sa-4.0" in card and f"{_parameters(engine):,}" in card
+    assert "60 of 60" in card and "license:" not in card and f"{_parameters(engine):,}" in card
 
 
 def _printed_best(printed: str) -> float:

@@ -31,7 +31,8 @@ RUN = """
 import sys, torch
 from pathlib import Path
 from translator.training import loop
-from translator.training.run import build, read_config
+from translator.training.claim import read_config
+from translator.training.run import build
 torch.set_num_threads(1)
 config, data, folder = map(Path, sys.argv[1:4])
 loop.LOG_EVERY = 1
@@ -152,6 +153,21 @@ def test_two_processes_learn_as_one(
     assert losses[1] == pytest.approx(losses[0], abs=1e-4)
     norms = [[record["grad_norm"] for record in records if "loss" in record] for records in (one, two)]
     assert norms[1] == pytest.approx(norms[0], rel=1e-3)
+
+
+@pytest.mark.slow
+def test_what_the_first_of_two_processes_refuses_both_refuse(
+    toy_config: Make, toy_data: Path, tmp_path: Path, script: Path
+) -> None:
+    """In words, and not as a connection that was lost."""
+    _, path = toy_config(steps=2, eval_every=2)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "manifest.json").write_text("{}")
+    asked = command(script, path, toy_data, tmp_path / "run", 100, processes=2)
+    done = subprocess.run(asked, env=environment(), capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0
+    said = [line for line in done.stderr.splitlines() if "Error" in line and "ChildFailedError" not in line]
+    assert said and all("InputError" in line and "is a checkpoint, whose files" in line for line in said), said
 
 
 def test_fewer_rows_than_processes_change_nothing(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from translator.config import DecodeConfig
+from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import Tokenizer
 from translator.trace import CheckpointId
@@ -32,3 +34,14 @@ class Bundle:
     decode: DecodeConfig = field(default_factory=DecodeConfig)
     card: str = ""
     folder: Path | None = None
+
+
+def check_licence(name: str) -> str:
+    """`name` if the Hugging Face hub may call a licence so.
+
+    Raises:
+        InputError: it is no such name.
+    """
+    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", name):
+        raise InputError(f"licence is {name!r}; it must be a name of the Hugging Face hub's, such as cc-by-4.0")
+    return name

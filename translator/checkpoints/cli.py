@@ -22,6 +22,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.add_argument("repository", metavar="OWNER/NAME")
     command.add_argument("--scores", type=Path, metavar="FILE.json", help="what `evaluate --json` wrote, for the card")
     command.add_argument("--dataset", action="append", default=[], metavar="ID", help="hub id of training data")
+    command.add_argument("--licence", metavar="NAME", help="of the weights, such as cc-by-4.0 (what the card says)")
     command.add_argument("--private", action="store_true", help="make the repository private, if it is made")
     command.set_defaults(run=_push)
 
@@ -44,7 +45,8 @@ def _convert(args: argparse.Namespace) -> None:
 def _push(args: argparse.Namespace) -> None:
     from translator.checkpoints.publish import push
 
-    print(push(args.folder, args.repository, scores=args.scores, datasets=args.dataset, private=args.private))
+    told = {"scores": args.scores, "datasets": args.dataset, "licence": args.licence, "private": args.private}
+    print(push(args.folder, args.repository, **told))
 
 
 def _space(args: argparse.Namespace) -> None:

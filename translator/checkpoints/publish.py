@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from translator.checkpoints.bundle import CARD, OPTIONAL, REQUIRED
+from translator.checkpoints.bundle import CARD, OPTIONAL, REQUIRED, check_licence
 from translator.checkpoints.manifest import MANIFEST, read_json, seal
 from translator.checkpoints.shelf import is_marian
 from translator.checkpoints.store import load_bundle, whole_folder
@@ -26,8 +27,8 @@ SPACE_FILES = (
     "assets/**",
     "checkpoints/**",
 )
+log = logging.getLogger(__name__)
 NEVER = ("**/__pycache__/**", "**/.*", ".*/**", "**/.*/**", "**/*.pyc")
-LICENCE = "cc-by-sa-4.0"
 METRICS = {"bleu": "bleu", "chrf": "chrf"}
 R = TypeVar("R")
 
@@ -38,6 +39,7 @@ def push(
     *,
     scores: Path | None = None,
     datasets: Sequence[str] = (),
+    licence: str | None = None,
     private: bool = False,
 ) -> str:
     """Publish a checkpoint as the model `repository` ("owner/name"), made if it is not there; returns the commit's URL.
@@ -48,7 +50,9 @@ def push(
     Args:
         scores: what `evaluate --json` wrote, for the results.
         datasets: hub ids of the training data.
+        licence: of the weights, as the hub writes it, where the card names none.
     Raises:
+        InputError: `scores` or `licence` is not of its kind, or the card names another licence.
         CheckpointError: the folder is no whole checkpoint of ours.
         TranslatorError: the hub refuses, or cannot be reached.
     """
@@ -59,7 +63,7 @@ def push(
         raise CheckpointError(f"{folder} is a Marian checkpoint; convert it first: python -m translator convert")
     bundle = load_bundle(folder, device="cpu")
     languages = [bundle.info.src_language, bundle.info.tgt_language]
-    card = with_metadata(bundle.card, languages, repository.rsplit("/", 1)[-1], scores, datasets)
+    card = with_metadata(bundle.card, languages, repository.rsplit("/", 1)[-1], scores, datasets, licence)
     with tempfile.TemporaryDirectory() as place:
         fresh = Path(place)
         for name in MODEL_FILES:
@@ -90,12 +94,18 @@ def space(repository: str, *, root: str | Path | None = None, private: bool = Fa
 
 
 def with_metadata(
-    card: str, languages: list[str], name: str, scores: Path | None = None, datasets: Sequence[str] = ()
+    card: str,
+    languages: list[str],
+    name: str,
+    scores: Path | None = None,
+    datasets: Sequence[str] = (),
+    licence: str | None = None,
 ) -> str:
     """The card with the metadata that it lacks; what it says already stays.
 
     Raises:
-        InputError: `scores` is not what `evaluate --json` writes.
+        InputError: `scores` is not what `evaluate --json` writes, `licence` is no name of the hub's, or the card
+            names another one.
     """
     from huggingface_hub import ModelCard
 
@@ -106,7 +116,7 @@ def with_metadata(
     data = model_card.data
     defaults: dict[str, Any] = {
         "language": languages,
-        "license": LICENCE,
+        "license": licence,
         "pipeline_tag": "translation",
         "datasets": list(datasets) or None,
         "metrics": list(METRICS.values()),
@@ -115,6 +125,11 @@ def with_metadata(
     for key, value in defaults.items():
         if value is not None and getattr(data, key, None) in (None, []):
             setattr(data, key, value)
+    named = getattr(data, "license", None)
+    if licence is not None and check_licence(licence) != named:
+        raise InputError(f"the card of {name} says that the licence is {named}, not {licence}; mend the card")
+    if named is None:
+        log.warning("the card of %s names no licence, so nobody may use it; name one by --licence", name)
     if scores is not None:
         vars(data).update(eval_results=_results(scores, languages), model_name=name)
     return f"---\n{data.to_yaml()}\n---\n{model_card.text}"

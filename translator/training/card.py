@@ -22,7 +22,7 @@ class Card:
 
     `steps` were made and `hours` trained for, None where no log tells; `selection` says which weights these are;
     `evaluations` None: not scored yet; `corpora` holds name and pairs of each corpus; the sections from `data` on are
-    Markdown. `licence` is the weights', as the Hugging Face hub writes it.
+    Markdown. `licence` is the weights', as the Hugging Face hub writes it; None names none.
     """
 
     config: TrainConfig
@@ -38,7 +38,7 @@ class Card:
     hardware: str = MISSING
     examples: str = MISSING
     weaknesses: str = MISSING
-    licence: str = "cc-by-sa-4.0"
+    licence: str | None = None
 
 
 def own_card(config: TrainConfig, model: Transformer, records: Sequence[Mapping[str, Any]], selection: str) -> Card:
@@ -66,8 +66,9 @@ def render(card: Card) -> str:
         ("Examples", card.examples),
         ("Known weaknesses", card.weaknesses),
     )
+    licence = "" if card.licence is None else f"license: {card.licence}\n"
     head = (
-        f"---\nlanguage:\n- {card.config.src}\n- {card.config.tgt}\nlicense: {card.licence}\n"
+        f"---\nlanguage:\n- {card.config.src}\n- {card.config.tgt}\n{licence}"
         f"pipeline_tag: translation\n---\n\n# {card.config.name}: {src} to {tgt}\n\n"
         "A Transformer whose attention is meant to be looked at.\n"
     )

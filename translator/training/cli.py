@@ -46,7 +46,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.add_argument("--data", required=True, type=Path, metavar="DIR", help="holds the training and test files")
     command.add_argument("--hardware", required=True, help="what it was trained on, for the card")
     command.add_argument("--selection", required=True, help="which weights of the run these are, for the card")
-    command.add_argument("--licence", default="cc-by-sa-4.0", help="the weights', as the hub writes it (%(default)s)")
+    command.add_argument("--licence", required=True, help="of the weights, as the hub writes it, such as cc-by-4.0")
     command.add_argument("--weaknesses", type=Path, metavar="FILE.md", help="what is known of them, for the card")
     command.set_defaults(run=_describe)
 
@@ -56,9 +56,10 @@ def _train(args: argparse.Namespace) -> None:
     from translator.checkpoints.shelf import checkpoints_folder
     from translator.checkpoints.store import choose_device
     from translator.errors import InputError
+    from translator.training.claim import read_config
     from translator.training.data import find_split, read_pairs
     from translator.training.export import export
-    from translator.training.run import read_config, train
+    from translator.training.run import train
 
     config = read_config(args.config)
     run = args.out or Path("runs") / config.name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from typing import Any
 from sacrebleu.metrics import CHRF
 
 from translator.analysis.profile import card_section, stored_profile, with_section
-from translator.checkpoints.bundle import CARD
+from translator.checkpoints.bundle import CARD, check_licence
 from translator.checkpoints.place import own_folder
 from translator.checkpoints.save import amend
 from translator.config import TrainConfig
@@ -22,9 +21,9 @@ from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.text.lines import read_lines
 from translator.training.card import lineage, own_card, render, table, verbatim
+from translator.training.claim import read_config
 from translator.training.data import find_split, grouped, read_pairs
 from translator.training.evaluate import Evaluation, evaluate
-from translator.training.run import read_config
 from translator.training.state import read_log
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -40,7 +39,7 @@ def describe(
     *,
     hardware: str,
     selection: str,
-    licence: str = "cc-by-sa-4.0",
+    licence: str,
     weaknesses: str = "",
 ) -> list[Evaluation]:
     """Evaluate a trained checkpoint on every test file in `data` and write its card; returns the scores.
@@ -56,8 +55,7 @@ def describe(
     folder = own_folder(translator.bundle)
     if not (folder / "train.json").is_file():
         raise InputError(f"{folder} has no train.json; only a checkpoint that `train` made can be described")
-    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence):
-        raise InputError(f"licence is {licence!r}; it must be a name of the Hugging Face hub's, such as cc-by-4.0")
+    check_licence(licence)
     config = read_config(folder / "train.json")
     records = read_log(folder / "log.jsonl")
     profile = stored_profile(translator)

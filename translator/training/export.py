@@ -20,9 +20,10 @@ from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import load_tokenizer
 from translator.training.card import MISSING, own_card, render
+from translator.training.claim import read_config
 from translator.training.data import Pair
 from translator.training.development import development
-from translator.training.run import model_config, read_config
+from translator.training.run import model_config
 from translator.training.selection import BASE, select
 from translator.training.state import read_log
 

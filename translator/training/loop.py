@@ -19,7 +19,7 @@ from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from translator.config import TrainConfig
-from translator.errors import CheckpointError
+from translator.errors import CheckpointError, TranslatorError
 from translator.model import Transformer
 from translator.training.data import Epochs, collate
 from translator.training.objective import objective
@@ -70,6 +70,23 @@ class Process:
         """Until every process has come here."""
         if self.world > 1:
             dist.barrier()
+
+    def first(self, act: Callable[[], object]) -> None:
+        """Let the first process `act` while the others wait; what it refuses, all refuse.
+
+        Raises:
+            TranslatorError: what `act` raised in the first process, instead of a lost connection in the others.
+        """
+        refused: list[TranslatorError | None] = [None]
+        if self.rank == 0:
+            try:
+                act()
+            except TranslatorError as error:
+                refused = [error]
+        if self.world > 1:
+            dist.broadcast_object_list(refused)
+        if refused[0] is not None:
+            raise refused[0]
 
     def leave(self) -> None:
         """End the group: nothing more is shared."""
