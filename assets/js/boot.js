@@ -11,6 +11,7 @@ const mountOffline = async () => {
 
 window.AttentionExplorer = {
   explorer: mountExplorer, chrome: mountChrome, plot: mountPlot, compare: mountCompare, copy: copyText, offline: mountOffline,
+  asked: (run, ...values) => [mountExplorer.run(), ...values],
   // The page's own load may come before the component is there: wait for it, or the address would be forgotten.
   opened: async (...current) => {
     while (!mountExplorer.opened) await new Promise(done => setTimeout(done, 50));

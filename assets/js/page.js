@@ -2,6 +2,9 @@
 
 const IDLE_AFTER = 45000, PULSE = 3000;  // ms without a message: the page gives up; asks whether the server is still there
 
+const DOUBLE_CLICK = 400;  // ms
+const ENTER = { "source-text": "translate", "compare-a": "compare-run", "compare-b": "compare-run" };  // what it presses, with Ctrl or without
+
 const field = id => document.querySelector(`#${id} textarea, #${id} input:not([type=radio])`);
 const setField = (node, value) => {
   if (!node || node.value === value) return;
@@ -24,18 +27,20 @@ const mountExplorer = (element, props, watch, server) => {
   const x = new Explorer(element, server), data = window.__explorerData || { examples: [], address: "" };
   window.__explorer = x;
   const asked = new URLSearchParams(location.search).get("direction");
-  let timer = 0, pulse = 0, last = null;
+  let timer = 0, pulse = 0, last = null, run = 0;  // the number of what was asked for last; answers name theirs
+  mountExplorer.run = () => run;
 
   const busy = on => {
     document.body.classList.toggle("busy", on);
     clearTimeout(timer);
     clearInterval(pulse);
     if (!on) return;
-    const lost = () => { busy(false); x.restore(); x.notice(t("No answer from the server. Please try again."), true); };
+    const lost = () => { busy(false); run++; x.restore(); x.notice(t("No answer from the server. Please try again."), true); };
     timer = setTimeout(lost, IDLE_AFTER);
     const mine = pulse = setInterval(async () => { if (await serverGone() && mine === pulse) lost(); }, PULSE);
   };
-  const unread = () => ({ kind: "error", text: t("The answer could not be read. Please try again.") });
+  const isBusy = () => document.body.classList.contains("busy");
+  const unread = () => ({ kind: "error", run, text: t("The answer could not be read. Please try again.") });
   const receive = async () => {
     if (!props.value || props.value === last) return;
     const value = last = props.value;
@@ -44,7 +49,7 @@ const mountExplorer = (element, props, watch, server) => {
     if (value !== last) return;
     if (message.kind === "example") return x.wanted ? null : open((data.directions.includes(asked) && first(asked) || message).id, true);
     if (message.kind === "empty") { busy(false); return x.empty(t(message.text)); }
-    if (!document.body.classList.contains("busy")) return;  // it was stopped
+    if (message.run !== run) return;  // it was stopped, or something else asked for since
     if (message.kind === "step") { busy(true); x.notice(""); setField(field("translation"), message.translation); return x.stream(message); }
     busy(false);
     if (message.kind === "error") { x.restore(); if (x.payload) setField(field("translation"), x.payload.translation); if (!x.trace) x.empty(t("Nothing translated yet.")); return x.notice(tMessage(message.text), true); }
@@ -63,7 +68,7 @@ const mountExplorer = (element, props, watch, server) => {
   const open = async (id, byItself = false) => {
     const example = data.examples.find(each => each.id === id), number = ++opening;
     if (!example) return;
-    if (document.body.classList.contains("busy")) document.querySelector("#stop").click();
+    if (isBusy()) document.querySelector("#stop").click();
     meant = id;
     ask(example);
     try {
@@ -112,13 +117,21 @@ const mountExplorer = (element, props, watch, server) => {
   });
 
   /* ---- the field: busy from the press on, stop, and what the server makes of the text while it is typed ---- */
+  let pressed = 0;
   document.addEventListener("click", event => {
-    if (event.target.closest("#translate")) { x.notice(""); busy(true); }
-    if (event.target.closest("#stop")) { busy(false); x.restore(); if (x.payload) setField(field("translation"), x.payload.translation); x.notice(t("Stopped.")); }
+    if (event.target.closest("#translate")) { x.notice(""); busy(true); run++; pressed = event.timeStamp; }
+    if (!event.target.closest("#stop")) return;
+    if (event.isTrusted && event.timeStamp - pressed < DOUBLE_CLICK) event.stopImmediatePropagation();  // meant Translate, in whose place Stop has come
+    else { busy(false); run++; x.restore(); if (x.payload) setField(field("translation"), x.payload.translation); x.notice(t("Stopped.")); }
   }, true);
   document.addEventListener("keydown", event => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.closest("#source-text")) { x.notice(""); busy(true); }
-    if (event.key === "Escape" && document.body.classList.contains("busy")) document.querySelector("#stop")?.click();
+    if (event.key === "Escape" && isBusy()) document.querySelector("#stop")?.click();
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;  // 229: Safari, as a composition ends
+    const asked = Object.keys(ENTER).find(id => event.target.closest(`#${id}`));
+    if (!asked) return;
+    event.preventDefault();
+    if (isBusy()) document.querySelector("#stop").click();  // of the text as it was
+    document.querySelector(`#${ENTER[asked]}`).click();
   }, true);
   let waiting = 0, inspected = 0;
   const translated = (text, way) => x.trace && !x.trace.live && text === x.trace.source && way === x.trace.direction;

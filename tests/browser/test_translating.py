@@ -89,6 +89,54 @@ def test_what_was_stopped_leaves_nothing(open_page: Callable[..., Page], by: str
     assert shown[0] != LONG.strip() and (by == "#stop" or shown[0] == page.input_value("#source-text textarea"))
 
 
+KEYS = ["Enter", "Control+Enter", "Meta+Enter"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_enter_translates_whatever_is_held_with_it(open_page: Callable[..., Page], key: str) -> None:
+    page = open_page()
+    page.fill("#source-text textarea", "We are here.")
+    page.keyboard.press(key)
+    page.wait_for_function("window.__explorer.trace.source === 'We are here.' && !window.__explorer.trace.live")
+    assert not page.evaluate("document.body.classList.contains('busy')")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_enter_compares_too(open_page: Callable[..., Page], key: str) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Compare").click()
+    page.fill("#compare-a textarea", "We are here.")
+    page.fill("#compare-b textarea", "They are there.")
+    page.keyboard.press(key)
+    page.wait_for_function("document.querySelector('#compare [data-side=b] .said').innerText.includes('They')")
+    assert "We" in page.inner_text("#compare [data-side=a] .said")  # the English is read as German
+
+
+def test_a_double_click_on_translate_does_not_stop_it(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.fill("#source-text textarea", LONG)
+    page.dblclick("#translate")
+    page.wait_for_function("!document.body.classList.contains('busy')")
+    assert page.evaluate("window.__explorer.trace.source") == LONG
+    assert page.locator(".notice:visible").count() == 0
+
+
+@pytest.mark.parametrize("wait", [0, 100, 200, 300, 400])
+def test_enter_on_an_edited_sentence_leaves_the_former_one(open_page: Callable[..., Page], wait: int) -> None:
+    """Whether that is under way or its answer too."""
+    page = open_page()
+    page.fill("#source-text textarea", LONG)
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(wait)
+    page.fill("#source-text textarea", "We are here.")
+    page.keyboard.press("Enter")
+    page.wait_for_function("!document.body.classList.contains('busy')")
+    page.wait_for_timeout(1000)
+    assert page.evaluate("(({ source, live }) => [source, !!live])(window.__explorer.trace)") == ["We are here.", False]
+    assert page.input_value("#translation textarea") == page.evaluate("window.__explorer.trace.translation")
+    assert page.locator(".notice:visible").count() == 0
+
+
 def test_a_beam_search_shows_its_hypotheses_at_every_step(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.click(".settings-toggle")

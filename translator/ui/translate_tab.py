@@ -76,7 +76,11 @@ def translate_tab(models: session.Models, direction: gr.Radio, *, examples: Path
         "api_visibility": "private",
         "preprocess": False,  # every value is judged by `session`, whose refusals the page can read
     }
-    running: list[Any] = [event(run, inputs, **options) for event in (button.click, text.submit)]
+    run_number = gr.Number(visible=False)  # of the page's own count: by it the page knows the answers that it waits for
+    running = button.click(
+        run, [run_number, *inputs], js="(...v) => window.AttentionExplorer.asked(...v)", trigger_mode="multiple",
+        **options,
+    )  # fmt: skip
     copy.click(
         None, output, None, js="text => window.AttentionExplorer.copy(text)", queue=False, api_visibility="private"
     )
@@ -117,10 +121,10 @@ def settings_of(values: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _runner(models: session.Models) -> Callable[..., Iterator[str | None]]:
-    def run(request: gr.Request, text: str, direction: str, *values: Any) -> Iterator[str | None]:
+    def run(request: gr.Request, number: Any, text: str, direction: str, *values: Any) -> Iterator[str | None]:
         asked = session.translate_stream(models, text, direction, settings_of(values), session=request.session_hash)
         for message in asked:
-            yield answer(message)
+            yield answer({**message, "run": number})
 
     return run
 
