@@ -210,7 +210,8 @@ const marked = (trace, others) => {
 
 const mountCompare = (element, props, watch) => {
   const view = new Comparison(element), data = window.__explorerData || { examples: [] };
-  let loads = 0;
+  let loads = 0, chosen = -1;
+  document.addEventListener("click", event => { if (event.isTrusted && event.target.closest("#compare-ask .segments")) chosen = loads; });
   const load = async (a, b) => {
     const number = ++loads;
     try {
@@ -218,9 +219,15 @@ const mountCompare = (element, props, watch) => {
       if (number !== loads) return;
       setField(field("compare-a"), pair[0].source);
       setField(field("compare-b"), pair[1].source);
-      for (const [i, side] of ["a", "b"].entries()) { const radio = document.querySelector(`#compare-direction-${side} input[value="${pair[i].checkpoint.src}-${pair[i].checkpoint.tgt}"]`); if (radio && !radio.checked) radio.click(); }
       view.notice("");
       view.show(...pair);
+      // Where a tab is being built, Gradio may put back the direction that the radios began with: WebKit's order of events.
+      for (let stays = 0, tries = 0; stays < 5 && tries < 40 && number === loads && number !== chosen; tries++) {
+        const meant = ["a", "b"].map((side, i) => document.querySelector(`#compare-direction-${side} input[value="${pair[i].checkpoint.src}-${pair[i].checkpoint.tgt}"]`)).filter(radio => radio && !radio.checked);
+        for (const radio of meant) radio.click();
+        stays = meant.length ? 0 : stays + 1;
+        await new Promise(done => setTimeout(done, 50));
+      }
     } catch { if (number === loads) view.notice(t("This example has not been stored.")); }
   };
   const pairs = () => view.find(".pairs").replaceChildren(...PAIRS.map(([a, b, name]) => el("button", { type: "button", class: "btn", text: t(name), on: { click: () => load(a, b) } })));

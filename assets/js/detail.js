@@ -6,13 +6,15 @@ const PLOT_CONFIG = { responsive: false, displayModeBar: false, displaylogo: fal
 const DRAWN_BY = ["kind", "layer", "head", "view", "unit", "scale", "palette", "specials", "labels", "aggregate", "overlay"];
 
 const makeDetail = x => {
-  const box = x.find("#attention-detail"), lines = el("div", { class: "between", "aria-hidden": "true" }), hatch = el("div", { class: "hatch", "aria-hidden": "true" }), over = el("div", { class: "over", "aria-hidden": "true" });
+  const box = x.find("#attention-detail"), lines = svgEl("svg", { class: "between", "aria-hidden": "true" }), hatch = el("div", { class: "hatch", "aria-hidden": "true" }), over = el("div", { class: "over", "aria-hidden": "true" });
+  const ruled = svgEl("path");
   const frames = { row: el("div", { class: "row-frame" }), cell: el("div", { class: "cell-frame" }), veil: el("div", { class: "veil" }) };
   const scroll = { x: el("div", { class: "scroll-x", tabindex: "-1" }, el("div")), y: el("div", { class: "scroll-y", tabindex: "-1" }, el("div")) };
   const reset = el("button", { type: "button", class: "btn reset-zoom", hidden: true, on: { click: () => { zoom = null; x.set({ size: {} }); } } });
   const plots = {};  // one a kind, and of what it is drawn
   const plotOf = kind => (plots[kind] ||= { node: el("div", { class: "plot" }), key: "" });
   let plot = plotOf(x.state.kind).node, seen = null, size = null, zoom = null, first = { x: 0, y: 0 }, place = null, shape = "", waiting = 0, untold = null;
+  lines.append(ruled);
   over.append(frames.veil, frames.row, frames.cell);
   box.append(plot, lines, hatch, over, scroll.x, scroll.y, reset);
 
@@ -99,7 +101,8 @@ const makeDetail = x => {
     untold = cells;
     plotOf(x.state.kind).key = "";
     if (image && !phone()) {
-      image.href.baseVal = cellPicture(cells, x.colours());
+      const smooths = image.style.imageRendering !== "pixelated";  // Plotly knows which browsers do: Safari
+      image.href.baseVal = cellPicture(cells, x.colours(), smooths ? devicePixelRatio * Math.max(place.width, place.height) : 0);
       plot.data[0].z = cells;
     } else tell();
     name();
@@ -182,12 +185,13 @@ const makeDetail = x => {
     ticks(picture, row, hover);
   };
 
-  /** Lines between the cells, in the page's colour, wherever Plotly's axes have them now. */
+  /** Lines between the cells, in the page's colour, wherever Plotly's axes have them now. No repeated background: WebKit rounds its tiles to whole pixels. */
   const rule = () => {
-    const { x: across, y: down } = axes(), gap = gapOf(size), cell = [across.l2p(1) - across.l2p(0), down.l2p(1) - down.l2p(0)];
-    lines.style.setProperty("--gap", gap + "px");
-    lines.style.backgroundSize = cell.map(length => length + "px").join(" ");
-    lines.style.backgroundPosition = [across.l2p(-.5), down.l2p(-.5)].map(start => start - gap / 2 + "px").join(" ");
+    const { x: across, y: down } = axes();
+    const ends = axis => { const [low, high] = [...axis.range].sort((a, b) => a - b); return Array.from({ length: Math.max(Math.floor(high + .5) - Math.ceil(low + .5) + 1, 0) }, (_, n) => axis.l2p(Math.ceil(low + .5) + n - .5).toFixed(2)); };
+    const path = ends(across).map(at => `M${at} 0V${down._length}`).join("") + ends(down).map(at => `M0 ${at}H${across._length}`).join("");
+    if (ruled.getAttribute("d") !== path) ruled.setAttribute("d", path);
+    ruled.setAttribute("stroke-width", gapOf(size));
   };
 
   /** The hatching is cut to the cells of the future. */

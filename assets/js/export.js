@@ -175,17 +175,6 @@ const mosaicSvg = x => {
   return page.text();
 };
 
-/** The small picture of one head in whole multiples of its size: a viewer that smooths leaves its cells sharp. */
-const enlarged = ({ sheet, w, h }, column, row, size) => {
-  const canvas = document.createElement("canvas");
-  canvas.width = w * Math.max(1, Math.ceil(size / w));
-  canvas.height = h * Math.max(1, Math.ceil(size / h));
-  const context = canvas.getContext("2d");
-  context.imageSmoothingEnabled = false;
-  context.drawImage(sheet, column * w, row * h, w, h, 0, 0, canvas.width, canvas.height);
-  return canvas.toDataURL("image/png");
-};
-
 const candidatesSvg = x => {
   const items = candidatesOf(x.trace, x.state.step, 8), { reads, predicts } = { reads: x.trace.reads[x.state.step].s, predicts: x.trace.tgt[x.state.step].s }, page = paper(480, 64 + 26 * items.length);
   page.write(`${t("Candidates")} ${t("at step {n}", { n: x.state.step + 1 })}`, 16, 24, { "font-size": 16, "font-weight": 600 });

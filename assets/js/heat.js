@@ -43,12 +43,23 @@ const shownCells = ({ z, masked }, scale) => z.map((values, i) => {
   return values.map((weight, j) => (masked(i, j) ? null : weight / peak));
 });
 
-/** Cells as a picture of one pixel each, as Plotly makes of a map without gaps; null is clear. */
-const cellPicture = (cells, table) => {
+/** One of the pictures on a sheet in whole multiples of its size: a viewer that smooths leaves its cells sharp. */
+const enlarged = ({ sheet, w, h }, column, row, size) => {
+  const canvas = document.createElement("canvas");
+  canvas.width = w * Math.max(1, Math.ceil(size / w));
+  canvas.height = h * Math.max(1, Math.ceil(size / h));
+  const context = canvas.getContext("2d");
+  context.imageSmoothingEnabled = false;
+  context.drawImage(sheet, column * w, row * h, w, h, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL("image/png");
+};
+
+/** Cells as a picture of one pixel each, as Plotly makes of a map without gaps, or enlarged to `size` or a little more; null is clear. */
+const cellPicture = (cells, table, size = 0) => {
   const canvas = el("canvas", { width: cells[0].length, height: cells.length }), context = canvas.getContext("2d"), image = context.createImageData(canvas.width, canvas.height);
   cells.flat().forEach((weight, n) => { if (weight !== null) image.data.set([...table[Math.round(256 * clamp(weight, 0, 1))], 255], 4 * n); });
   context.putImageData(image, 0, 0);
-  return canvas.toDataURL();
+  return size ? enlarged({ sheet: canvas, w: canvas.width, h: canvas.height }, 0, 0, size) : canvas.toDataURL();
 };
 
 /** Plotly's data and layout for one picture. `labels` is "both", "reads" or "predicts". */

@@ -77,14 +77,16 @@ def test_the_other_kinds_are_drawn_ahead_and_drawn_anew_when_they_would_differ(
 def test_lines_stand_between_the_cells_of_a_zoomed_map_too(open_page: Callable[..., Page]) -> None:
     page = open_page()
     said = """() => {
-        const box = document.querySelector('#attention-detail'), { style } = box.querySelector('.between');
-        const { xaxis: x, yaxis: y } = box.querySelector('.plot')._fullLayout;
-        const of = name => style[name].split(' ').map(parseFloat);
+        const box = document.querySelector('#attention-detail'), svg = box.querySelector('.between'), plot = box.querySelector('.plot');
+        const { xaxis: x, yaxis: y } = plot._fullLayout, { z: [row], z: { length } } = plot.data[0];
+        const edges = (axis, count) => Array.from({ length: count + 1 }, (_, i) => axis.l2p(i - .5)).filter(at => at > -.01 && at < axis._length + .01);
+        const path = svg.firstChild.getAttribute('d'), { style } = svg;
         return {
-            size: of('backgroundSize'), cell: [x.l2p(1) - x.l2p(0), y.l2p(1) - y.l2p(0)],
-            at: of('backgroundPosition'), first: [x.l2p(-.5), y.l2p(-.5)],
-            gap: parseFloat(style.getPropertyValue('--gap')),
+            across: [...path.matchAll(/M(\\S+?) 0V/g)].map(each => +each[1]), columns: edges(x, row.length),
+            down: [...path.matchAll(/M0 ([^H]+)H/g)].map(each => +each[1]), rows: edges(y, length),
             box: [parseFloat(style.left) - x._offset, parseFloat(style.top) - y._offset],
+            seen: getComputedStyle(svg.firstChild).stroke !== 'none',
+            size: [svg.clientWidth - x._length, svg.clientHeight - y._length],
         };
     }"""
     for zoomed in (False, True):
@@ -93,9 +95,10 @@ def test_lines_stand_between_the_cells_of_a_zoomed_map_too(open_page: Callable[.
             page.keyboard.press("+")
             page.wait_for_selector(".reset-zoom:not([hidden])")
         found = page.evaluate(said)
-        np.testing.assert_allclose(found["size"], found["cell"], atol=0.01)
-        np.testing.assert_allclose(np.array(found["at"]) + found["gap"] / 2, found["first"], atol=0.01)
-        np.testing.assert_allclose(found["box"], 0, atol=1)
+        assert len(found["columns"]) > 2 and found["seen"]
+        np.testing.assert_allclose(found["across"], found["columns"], atol=0.01)
+        np.testing.assert_allclose(found["down"], found["rows"], atol=0.01)
+        np.testing.assert_allclose([*found["box"], *found["size"]], 0, atol=1)
 
 
 PIXELS = """async () => {

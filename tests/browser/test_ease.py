@@ -144,6 +144,26 @@ def test_two_typed_sentences_are_compared(open_page: Callable[..., Page]) -> Non
     page.wait_for_function("/Satz B: .* erlaubt sind höchstens/.test(document.querySelector('#compare').innerText)")
 
 
+def test_a_pair_has_its_direction_whatever_gradio_puts_back(open_page: Callable[..., Page]) -> None:
+    """In WebKit the radios of a tab that is being built go back to what they began with after we have set them."""
+    page = open_page()
+    page.evaluate("""() => {
+        let times = 0;
+        document.addEventListener('change', event => {
+            if (event.target.closest('#compare-direction-a') && event.target.value === 'de-en' && !times++)
+                setTimeout(() => document.querySelector('#compare-direction-a input[value=en-zh]').click(), 30);
+        }, true);
+    }""")
+    page.get_by_role("tab", name="Compare").click()
+    chosen = "document.querySelector('#compare-direction-a input:checked')?.value"
+    page.wait_for_selector("#compare [data-side=b] .xtick")
+    page.wait_for_timeout(500)
+    assert page.evaluate(chosen) == "de-en"
+    page.locator("#compare-direction-a label", has_text="English →").click()
+    page.wait_for_timeout(300)
+    assert page.evaluate(chosen) == "en-zh", "what a visitor chooses stays"
+
+
 def test_two_samples_of_one_sentence_are_two(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.get_by_role("tab", name="Compare").click()
