@@ -77,9 +77,11 @@ def test_the_other_kinds_are_drawn_ahead_and_drawn_anew_when_they_would_differ(
 def test_lines_stand_between_the_cells_of_a_zoomed_map_too(open_page: Callable[..., Page]) -> None:
     page = open_page()
     said = """() => {
-        const box = document.querySelector('#attention-detail'), svg = box.querySelector('.between'), plot = box.querySelector('.plot');
+        const box = document.querySelector('#attention-detail');
+        const svg = box.querySelector('.between'), plot = box.querySelector('.plot');
         const { xaxis: x, yaxis: y } = plot._fullLayout, { z: [row], z: { length } } = plot.data[0];
-        const edges = (axis, count) => Array.from({ length: count + 1 }, (_, i) => axis.l2p(i - .5)).filter(at => at > -.01 && at < axis._length + .01);
+        const edges = (axis, count) => Array.from({ length: count + 1 }, (_, i) => axis.l2p(i - .5))
+            .filter(at => at > -.01 && at < axis._length + .01);
         const path = svg.firstChild.getAttribute('d'), { style } = svg;
         return {
             across: [...path.matchAll(/M(\\S+?) 0V/g)].map(each => +each[1]), columns: edges(x, row.length),
