@@ -18,6 +18,27 @@ const setDirection = value => { const radio = document.querySelector(`#direction
 let settle;
 const pageSettled = new Promise(done => { settle = done; });
 
+/** Safari before 26.2 leaves a field as tall as it was: a field's own height, for page.css, whenever its text or its width may have changed. */
+const FITTED = ["source-text", "translation", "compare-a", "compare-b"];
+const fitFields = () => {
+  if (CSS.supports("field-sizing", "content")) return;
+  document.body.classList.add("fit");
+  const fit = node => {
+    if (!node.clientWidth) return;
+    node.style.flex = "none";  // the row would stretch it
+    node.style.setProperty("--fit", "0");
+    node.style.setProperty("--fit", node.scrollHeight + 2 + "px");  // and its borders
+    node.style.flex = "";
+  };
+  const seen = new ResizeObserver(changes => requestAnimationFrame(() => changes.forEach(({ target }) => fit(target))));
+  document.addEventListener("input", ({ target }) => {
+    if (!FITTED.some(id => target.closest("#" + id))) return;
+    fit(target);
+    seen.observe(target);
+  });
+  pageSettled.then(() => FITTED.map(field).forEach(node => node && seen.observe(node)));
+};
+
 /** Nobody answers at this page's own address, or a proxy says that nobody does. */
 const serverGone = async () => {
   try { return [502, 504].includes((await fetch(location.pathname, { method: "HEAD", cache: "no-store" })).status); } catch { return true; }
@@ -276,6 +297,7 @@ const mountChrome = element => {
     const node = field(id);
     if (node) { node.dataset.englishLabel = label; node.spellcheck = false; }
   }
+  fitFields();
   speakPage();
   paint();
 };

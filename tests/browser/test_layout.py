@@ -128,6 +128,38 @@ def test_nothing_collides_or_is_cut_at_any_width(open_page: Callable[..., Page],
     assert not {width: faults for width, faults in found.items() if faults}
 
 
+UNFITTED = """
+const supports = CSS.supports.bind(CSS);
+CSS.supports = (...asked) => asked[0] !== 'field-sizing' && supports(...asked);
+"""
+
+
+def test_fields_are_as_tall_as_their_text_where_the_browser_does_not_see_to_it(open_page: Callable[..., Page]) -> None:
+    """As in Safari before 26.2, which Chromium is made to say that it is."""
+    page = open_page("?direction=de-en", init=UNFITTED, width=768)
+    low = """() => [...document.querySelectorAll('textarea')].filter(node => node.clientWidth)
+        .map(node => [node.closest('[id]').id, node.scrollHeight - node.clientHeight])
+        .filter(([id, less]) => less > 0)"""
+    height = "document.querySelector('#source-text textarea').clientHeight"
+    assert page.evaluate("getComputedStyle(document.querySelector('#source-text textarea')).fieldSizing") == "fixed"
+    page.fill("#source-text textarea", LONG)
+    for width in (1440, 768, 390, 1440):
+        resize(page, width)
+        assert not page.evaluate(low)
+    one = page.evaluate(height)
+    page.get_by_role("tab", name="Compare").click()
+    page.wait_for_selector("#compare [data-side=b] .xtick")
+    page.fill("#compare-b textarea", LONG)
+    resize(page, 768)
+    assert not page.evaluate(low)
+    page.get_by_role("tab", name="Explorer").click()
+    page.wait_for_timeout(200)
+    assert not page.evaluate(low) and page.evaluate(height) > one
+    page.fill("#source-text textarea", "Ja.")
+    own = "document.querySelector('#source-text textarea').style.getPropertyValue('--fit')"
+    assert page.evaluate(own) == "48px", "it is as low as its text again; its row may be higher"
+
+
 def test_what_has_the_focus_can_be_seen(open_page: Callable[..., Page]) -> None:
     page = open_page(init="localStorage.setItem('explorer-language', 'de')")
     for width in (390, 1024, 1280, 1440):
