@@ -15,7 +15,7 @@ TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
 INSTALL = $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt
 PYTEST = OMP_NUM_THREADS=1 $(PY) -m pytest
 
-.PHONY: all run test check lint unit audit format soak bench load assets docs space-check browser clean
+.PHONY: all run test check lint unit audit format soak engines bench load assets docs space-check browser clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/.installed
@@ -85,6 +85,12 @@ format: $(VENV)/.dev
 soak: $(VENV)/.dev browser
 	$(PYTEST) -m "soak and not browser" -o timeout=3600
 	$(PYTEST) -m "soak and browser" -o timeout=3600
+
+# The page in Safari's engine too.
+engines: $(VENV)/.dev
+	$(INSTALL) -q "selenium>=4.30"
+	$(PY) tests/browser/install.py webkit
+	$(PYTEST) tests/browser/test_engines.py
 
 bench: $(VENV)/.dev browser runs/peers/.fetched
 	$(PY) -m benchmarks

@@ -1,6 +1,7 @@
 """Find the Chromium that the browser tests drive, and install one where there is none.
 
-`python tests/browser/install.py` prints its path, or says what to do and exits with 1.
+`python tests/browser/install.py` prints its path, or says what to do and exits with 1; with `webkit` after it, that of
+WebKitGTK's driver, for `make engines`.
 """
 
 from __future__ import annotations
@@ -91,8 +92,23 @@ def ensure() -> str:
     return path
 
 
+def ensure_webkit() -> str:
+    """The path of WebKitGTK's driver, installed first where there is none, with a screen in memory to draw on.
+
+    Raises:
+        RuntimeError: there is none and none could be installed.
+    """
+    names = ("WebKitWebDriver", "Xvfb")
+    if not all(map(shutil.which, names)):
+        _apt("webkit2gtk-driver", "xvfb", "fonts-noto-cjk")
+    path, screen = map(shutil.which, names)
+    if path is None or screen is None:
+        raise RuntimeError("WebKitGTK's driver or Xvfb is missing; on Debian they are webkit2gtk-driver and xvfb")
+    return path
+
+
 if __name__ == "__main__":
     try:
-        print(ensure())
+        print(ensure_webkit() if sys.argv[1:] == ["webkit"] else ensure())
     except RuntimeError as error:
         sys.exit(f"{error}")

@@ -1,0 +1,134 @@
+"""The page in WebKit, the engine of Safari; `make engines` installs it and runs this. Chromium has all other tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="`make engines` installs it")
+wait = pytest.importorskip("selenium.webdriver.support.wait")
+DRIVER, SCREEN = shutil.which("WebKitWebDriver"), shutil.which("Xvfb")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.soak,
+    pytest.mark.skipif(not (DRIVER and SCREEN), reason="`make engines` installs WebKitGTK's driver and Xvfb"),
+]
+PATIENCE = 60
+Driver = Any
+
+WATCH = """
+window.faults = [];
+addEventListener('error', event => event.message.startsWith('ResizeObserver loop') || faults.push(event.message));
+addEventListener('unhandledrejection', event => faults.push(String(event.reason)));
+"""
+TYPE = """
+const [selector, text] = arguments, node = document.querySelector(selector);
+Object.getOwnPropertyDescriptor(Object.getPrototypeOf(node), 'value').set.call(node, text);
+node.dispatchEvent(new Event('input', { bubbles: true }));
+"""
+OPEN = "[...document.querySelectorAll('[role=tab]')].find(tab => tab.textContent.trim() === arguments[0]).click()"
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    """WebKitGTK, on a screen that is only in memory."""
+    read, write = os.pipe()
+    screen = subprocess.Popen([str(SCREEN), "-displayfd", str(write), "-screen", "0", "1600x1100x24"], pass_fds=[write])
+    os.close(write)
+    with open(read, encoding="ascii") as number:
+        display = f":{number.readline().strip()}"
+    own = {"DISPLAY": display, "WEBKIT_DISABLE_COMPOSITING_MODE": "1", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+    service = webdriver.webkitgtk.service.Service(DRIVER, env={**os.environ, **own})
+    started = webdriver.WebKitGTK(options=webdriver.webkitgtk.options.Options(), service=service)
+    yield started
+    started.quit()
+    screen.terminate()
+    screen.wait(PATIENCE)
+
+
+@pytest.fixture
+def open_page(driver: Driver, address: str) -> Iterator[Callable[..., Driver]]:
+    """The page, drawn and watched for errors."""
+
+    def opened(suffix: str = "", width: int = 1440) -> Driver:
+        driver.set_window_size(width, 900)
+        driver.get("about:blank")
+        driver.get(address + suffix)
+        driver.execute_script(WATCH)
+        until(driver, "document.querySelector('#attention-detail .xtick')")
+        return driver
+
+    yield opened
+    assert driver.execute_script("return faults") == []
+
+
+def until(driver: Driver, condition: str) -> None:
+    patient = wait.WebDriverWait(driver, PATIENCE, poll_frequency=0.05)
+    patient.until(lambda each: each.execute_script(f"return !!({condition})"), condition)
+
+
+def test_a_sentence_is_translated(open_page: Callable[..., Driver]) -> None:
+    page = open_page()
+    page.execute_script(TYPE, "#source-text textarea", "We are here.")
+    page.find_element("css selector", "#source-text textarea").send_keys("\ue009\ue007")  # Control and Enter
+    until(page, "window.__explorer.trace.source === 'We are here.' && !window.__explorer.trace.live")
+    assert page.execute_script("return document.querySelector('#translation textarea').value")
+    assert not page.execute_script("return document.body.classList.contains('busy')")
+
+
+def test_another_head_is_drawn_as_sharply_as_the_first(open_page: Callable[..., Driver]) -> None:
+    """WebKit smooths a small picture that is enlarged, and rounds the tiles of a background to whole pixels."""
+    page = open_page()
+    shown = """
+        const image = document.querySelector('#attention-detail .heatmaplayer image'), picture = new Image();
+        picture.src = image.href.baseVal;
+        const [read] = arguments;
+        return [picture.naturalWidth, picture.naturalHeight, image.width.baseVal.value, image.height.baseVal.value];
+    """
+    page.execute_script("window.__explorer.set({ head: 2 })")
+    until(page, "!window.__explorer.frame && !window.__explorer.changed.size")
+    width, height, wide, high = page.execute_script(shown)
+    assert width >= wide and height >= high
+    assert page.execute_script("return getComputedStyle(document.querySelector('.between path')).stroke") != "none"
+
+
+def test_a_pair_that_is_compared_keeps_its_direction(open_page: Callable[..., Driver]) -> None:
+    page = open_page()
+    page.execute_script(OPEN, "Compare")
+    until(page, "document.querySelector('#compare [data-side=b] .xtick')")
+    page.execute_async_script("setTimeout(arguments[0], 1500)")
+    chosen = "return ['a', 'b'].map(side => document.querySelector(`#compare-direction-${side} input:checked`).value)"
+    assert page.execute_script(chosen) == ["de-en", "de-en"]
+
+
+@pytest.mark.parametrize("width", [640, 820, 1024, 1440])
+def test_no_text_is_cut(open_page: Callable[..., Driver], width: int) -> None:
+    page = open_page(width=width)
+    cut = """return [...document.querySelectorAll('textarea')].filter(node => node.clientWidth)
+        .filter(node => node.scrollHeight > node.clientHeight).map(node => node.closest('[id]').id)"""
+    assert page.execute_script(cut) == []
+    for tab in ("Compare", "Positions", "Lab", "Lesson", "About", "Explorer"):
+        page.execute_script(OPEN, tab)
+        page.execute_async_script("setTimeout(arguments[0], 500)")
+        assert page.execute_script("return document.documentElement.scrollWidth <= innerWidth"), tab
+        assert page.execute_script(cut) == [], tab
+
+
+@pytest.mark.parametrize("kind", ["PNG", "SVG", "CSV", "JSON", "NPZ", "Offline page"])
+def test_everything_can_be_saved(open_page: Callable[..., Driver], kind: str) -> None:
+    page = open_page()
+    page.execute_script("""
+        window.saved = [];
+        HTMLAnchorElement.prototype.click = function () {
+            fetch(this.href).then(answer => answer.blob()).then(({ size }) => saved.push([this.download, size]));
+        };
+        [...document.querySelectorAll('.ax button')].find(each => each.textContent.trim() === arguments[0]).click();
+    """, kind)  # fmt: skip
+    until(page, "saved.length")
+    (name, size), *_ = page.execute_script("return saved")
+    assert name.endswith("." + {"Offline page": "html"}.get(kind, kind.lower())) and size > 500
