@@ -276,6 +276,7 @@ const mountLab = (element, server) => {
     }
     table.replaceChildren();
     if (answer.table) table.append(el("table", {}, el("thead", {}, el("tr", {}, ...answer.table.head.map(text => el("th", { scope: "col", text: t(text) })))), el("tbody", {}, ...answer.table.rows.map(row => el("tr", {}, ...row.map((text, i) => el("td", { text: ["role", "fate"].includes(answer.table.head[i]) ? t(text) : text })))))));
+    table.tabIndex = table.scrollHeight > table.clientHeight || table.scrollWidth > table.clientWidth ? 0 : -1;  // what scrolls can be scrolled by keys
   };
 
   /** A link keeps its weight as width and colour; a link of one's own that was not found is dashed. */

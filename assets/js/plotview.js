@@ -16,8 +16,8 @@ const mountPlot = (element, props, watch, say = t) => {
     if (phone() && layout.legend?.orientation !== "h") layout.legend = { ...layout.legend, orientation: "h", x: 0, y: -.2, yanchor: "top" };
     const bar = finger ? { modeBarButtons: [["toImage", svgButton()]] } : { modeBarButtonsToRemove: ["lasso2d", "select2d"], modeBarButtonsToAdd: [svgButton()] };
     Plotly.react(plot, figure.data, layout, { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", ...bar });
-    plot.setAttribute("role", "img");
-    plot.setAttribute("aria-label", figure.layout.title?.text || "");
+    plot.setAttribute("role", "figure");
+    plot.setAttribute("aria-label", figure.layout.title?.text || titleOf(box));
   };
   const last = () => {  // an answer may have taken this one's place
     if (box.isConnected) return draw();
@@ -28,6 +28,10 @@ const mountPlot = (element, props, watch, say = t) => {
   whenPlotly(draw);
   new ResizeObserver(draw).observe(box);
 };
+
+/** The words right before a figure that say what it is: a heading, a caption, or the tab that is open. */
+const titleOf = box => [...document.querySelectorAll("h2, h3, figcaption, [role=tab][aria-selected=true]")]
+  .filter(each => each.offsetParent && each.textContent.trim() && each.compareDocumentPosition(box) & Node.DOCUMENT_POSITION_FOLLOWING).pop()?.textContent.trim() || "";
 
 /** Plotly's own bar saves a PNG; this saves the same figure as SVG. */
 const svgButton = () => ({ name: "svg", title: t("Download as SVG"), icon: { width: 16, height: 16, path: "M8 1v8M4.500 6 8 9.500 11.500 6M2 12v2.500h12V12h-1.500v1h-9v-1z M7.200 1h1.600v7h-1.600z" }, click: plot => Plotly.downloadImage(plot, { format: "svg", filename: "figure", width: plot.clientWidth, height: plot.clientHeight }) });

@@ -95,7 +95,7 @@ def _model(card: Card) -> str:
         ("vocabulary (source, target)", f"{shape.src_vocab:,}, {shape.tgt_vocab:,} ({_levels(card.config)})"),
         ("embeddings", shape.embeddings),
     )
-    return table(("", ""), rows)
+    return table(("property", "value"), rows)
 
 
 def _levels(config: TrainConfig) -> str:
@@ -133,7 +133,7 @@ def _training(card: Card) -> str:
         ("weights", card.selection),
     )
     logged = "The run's settings are in `train.json`" + ("" if card.steps is None else ", its numbers in `log.jsonl`")
-    return f"{table(('', ''), rows)}\n\n{logged}."
+    return f"{table(('setting', 'value'), rows)}\n\n{logged}."
 
 
 def _batch(run: TrainConfig) -> str:

@@ -21,7 +21,7 @@ def about_tab(models: session.Models) -> None:
         gr.Markdown("## Model cards", elem_classes="model-cards")
         for direction in models.names:
             with gr.Accordion(direction_name(direction), open=False) as folded:
-                card = gr.Markdown()
+                card = gr.Markdown(elem_classes="card")
             folded.expand(
                 lambda direction=direction: model_card(models, direction),
                 None,

@@ -41,14 +41,14 @@ def positions_tab(models: session.Models) -> None:
             depth = gr.Slider(4, MOST_DIMENSIONS, 32, step=2, label="Dimensions", elem_id="position-depth")
             chosen = gr.Textbox("5, 6, 7, 8, 9", label="Curves of dimensions", elem_id="position-curves", max_lines=1)
         first = _draw(models, "sinusoidal", "interleaved", 100, 32, "5, 6, 7, 8, 9")
-        gr.Markdown("### The table")
+        gr.Markdown("## The table")
         heatmap = explorer.plotly_view(first[0], elem_id="position-heatmap")
         with gr.Row(elem_classes="halves"):
             with gr.Column():
-                gr.Markdown("### Chosen dimensions along the positions")
+                gr.Markdown("## Chosen dimensions along the positions")
                 curves = explorer.plotly_view(first[1], elem_id="position-lines")
             with gr.Column():
-                gr.Markdown("### Similarity of positions, PE(p)·PE(q)")
+                gr.Markdown("## Similarity of positions, PE(p)·PE(q)")
                 similarity = explorer.plotly_view(first[2], elem_id="position-similarity")
     inputs, outputs = [source, layout, length, depth, chosen], [heatmap, curves, similarity]
 
