@@ -16,7 +16,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import httpx
 
@@ -124,7 +123,6 @@ class Visitor:
 
     http: httpx.AsyncClient
     event: int
-    inputs: int
     session: str = field(default_factory=lambda: uuid.uuid4().hex[:11])
 
     @classmethod
@@ -132,20 +130,20 @@ class Visitor:
         """So many visitors, each with connections, cookies and an address of loopback of its own."""
         async with httpx.AsyncClient(base_url=url, timeout=30) as http:
             config = (await http.get("/config")).json()
-        event = next(d for d in config["dependencies"] if d["backend_fn"] and len(d["inputs"]) >= 10)
+        button = next(c["id"] for c in config["components"] if c.get("props", {}).get("elem_id") == "translate")
+        event = next(d["id"] for d in config["dependencies"] if [button, "click"] in map(list, d["targets"]))
         made = []
         for number in range(count):
             transport = httpx.AsyncHTTPTransport(local_address=f"127.0.1.{number % 250 + 1}")
             http = httpx.AsyncClient(base_url=url, timeout=30, transport=transport)
-            made.append(cls(http, event["id"], len(event["inputs"])))
+            made.append(cls(http, event))
         return made
 
     async def join(
         self, text: str, direction: str = "de-en", method: str = "automatic", beam: int = 4
     ) -> httpx.Response:
         """Put a translation into the queue."""
-        data: list[Any] = [text, direction, method, beam, 0.6, 1, 0, 1, 0, 0]
-        data += [None] * (self.inputs - len(data))
+        data = [1, text, direction, method, beam, 0.6, 1, 0, 1, 0, 0]  # the first is the page's own number of the run
         body = {"data": data, "fn_index": self.event, "session_hash": self.session, "event_data": None}
         return await self.http.post("/gradio_api/queue/join", json=body)
 

@@ -19,6 +19,8 @@ import pytest
 from benchmarks.served import free_port
 from translator.ui.message import read
 
+RUN = 7
+"""The page's own number of the run; the answers carry it back."""
 DEFAULTS = ("greedy", 4, 0.6, 1, 0, 1, 0, 0)
 """The decoding controls as the page sends them."""
 
@@ -33,13 +35,14 @@ class Visitor:
     def __post_init__(self) -> None:
         self.http = httpx.Client(base_url=self.url, timeout=60)
         config = self.http.get("/config").json()
-        self.event = next(d["id"] for d in config["dependencies"] if d["backend_fn"] and len(d["inputs"]) == 10)
+        button = next(c["id"] for c in config["components"] if c.get("props", {}).get("elem_id") == "translate")
+        self.event = next(d["id"] for d in config["dependencies"] if [button, "click"] in map(list, d["targets"]))
         self.components = {
             name: c["id"] for c in config["components"] for name in c.get("props", {}).get("server_fns") or []
         }
 
     def join(self, text: object, *settings: object, data: list[Any] | None = None) -> httpx.Response:
-        data = [text, "de-en", *(settings or DEFAULTS)] if data is None else data
+        data = [RUN, text, "de-en", *(settings or DEFAULTS)] if data is None else data
         body = {"data": data, "fn_index": self.event, "session_hash": self.session, "event_data": None}
         return self.post("/gradio_api/queue/join", body)
 

@@ -19,6 +19,7 @@ from gradio import queueing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.reliability.conftest import DEFAULTS, RUN
 from translator.errors import CancelledError
 from translator.ui.gate import PATIENCE, TRUST
 from translator.ui.message import read
@@ -95,10 +96,19 @@ def resident() -> int:
 )
 def test_a_bad_value_is_answered_with_a_sentence(live: Any, data: list[Any]) -> None:
     visitor = live.visitor()
-    assert visitor.join(None, data=data).status_code == 200
+    assert visitor.join(None, data=[RUN, *data]).status_code == 200
     done = next(m for m in visitor.read() if m["msg"] == "process_completed")
     said = read(done["output"]["data"][0])
-    assert said["kind"] == "error" and len(said["text"]) > 10 and "Traceback" not in said["text"]
+    assert said["kind"] == "error" and said["run"] == RUN and len(said["text"]) > 10 and "Traceback" not in said["text"]
+
+
+@pytest.mark.parametrize("run", ["\ud800", CANARY * 1000, {"a": [CANARY]}, 1.5, True, None])
+def test_a_run_that_is_no_number_is_carried_back_as_none(live: Any, run: object) -> None:
+    visitor = live.visitor()
+    visitor.join(None, data=[run, "Ich renne.", "de-en", *DEFAULTS])
+    done = next(m for m in visitor.read() if m["msg"] == "process_completed")
+    said = read(done["output"]["data"][0])
+    assert (said["kind"], said["run"]) == ("trace", None)
 
 
 VALUES = st.one_of(
@@ -113,8 +123,8 @@ REQUESTS = st.dictionaries(KEYS, VALUES | st.dictionaries(st.text(max_size=9), V
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(VALUES, min_size=10, max_size=10))
-def test_any_ten_values_are_answered(live: Any, data: list[Any]) -> None:
+@given(st.lists(VALUES, min_size=11, max_size=11))
+def test_any_eleven_values_are_answered(live: Any, data: list[Any]) -> None:
     visitor = live.visitor()
     assert visitor.join(None, data=data).status_code == 200
     done = next(m for m in visitor.read() if m["msg"] == "process_completed")
@@ -343,7 +353,7 @@ def test_nothing_of_a_visitor_reaches_a_log(
     visitor.ask(f"Ich renne {CANARY}.")
     visitor.ask(CANARY * 100)
     visitor.join(None, data=[CANARY])
-    visitor.join(None, data=[CANARY, CANARY, {"x": CANARY}, CANARY, [CANARY], 1, 0, 1, 0, 0])
+    visitor.join(None, data=[CANARY, CANARY, CANARY, {"x": CANARY}, CANARY, [CANARY], 1, 0, 1, 0, 0])
     visitor.read()
     assert {"exact", "lab_ask", "station"} <= visitor.components.keys()
     for name in (*visitor.components, CANARY):

@@ -123,8 +123,9 @@ def settings_of(values: tuple[Any, ...]) -> dict[str, Any]:
 def _runner(models: session.Models) -> Callable[..., Iterator[str | None]]:
     def run(request: gr.Request, number: Any, text: str, direction: str, *values: Any) -> Iterator[str | None]:
         asked = session.translate_stream(models, text, direction, settings_of(values), session=request.session_hash)
+        own = {"run": number if type(number) is int else None}  # not whatever else a stranger may send
         for message in asked:
-            yield answer({**message, "run": number})
+            yield answer({**message, **own})
 
     return run
 
