@@ -308,9 +308,11 @@ class TrainConfig:
     then falls to 0 in a line. `precision` "auto" means bfloat16 autocast on CUDA, float32 elsewhere.
     `bpe_dropout` and `label_smoothing` are probabilities. `level` is the unit of both languages, or of the
     source alone where `tgt_level` names another.
-    `average` is how many of the last checkpoints are averaged. `base` names the settings in which a
-    first run differs, whose weights this run grows from (see `translator.training.grow`); None: from nothing.
-    `begin` says which weights: "best" by the first `eval_sentences`, or those that an export would take ("selected").
+    `average` is how many of the last checkpoints are averaged. `base` is what this run begins with and may grow
+    deeper than (see `translator.training.grow`): the settings in which a first run differs, or a checkpoint (a name,
+    a folder, or a hub id with its "@revision"), whose vocabularies and, but for what `model` says, shape it takes
+    over; None: nothing. `begin` says which weights of a first run: "best" by the first `eval_sentences`, or those
+    that an export would take ("selected").
     """
 
     name: str
@@ -334,14 +336,14 @@ class TrainConfig:
     bpe_dropout: float = 0.0
     vocab: int = 8000
     joint_vocab: bool = False
-    level: Literal["subword", "word", "char"] = "subword"
-    tgt_level: Literal["subword", "word", "char"] | None = None
+    level: Level = "subword"
+    tgt_level: Level | None = None
     corpora: Mapping[str, float] | None = None
     eval_every: int = 500
     eval_sentences: int = 300
     average: int = 5
     model: Mapping[str, Any] | None = None
-    base: Mapping[str, Any] | None = None
+    base: Mapping[str, Any] | str | None = None
     begin: Literal["best", "selected"] = "best"
 
     def __post_init__(self) -> None:
@@ -352,9 +354,10 @@ class TrainConfig:
         _whole(self, "vocab", 300, 1_000_000)
         _choice("schedule", self.schedule, Schedule)
         _choice("precision", self.precision, Precision)
-        _choice("level", self.level, Literal["subword", "word", "char"])
+        levels = Level if isinstance(self.base, str) else Literal["subword", "word", "char"]  # those it can learn
+        _choice("level", self.level, levels)
         if self.tgt_level is not None:
-            _choice("tgt_level", self.tgt_level, Literal["subword", "word", "char"])
+            _choice("tgt_level", self.tgt_level, levels)
         same = not self.joint_vocab or self.tgt_level in (None, self.level)
         _require(same, "tgt_level", self.tgt_level, f"{self.level!r}, since the vocabulary is joint")
         _choice("begin", self.begin, Literal["best", "selected"])
@@ -371,21 +374,27 @@ class TrainConfig:
             _require(isinstance(value, str) and bool(value), name, value, "a name")
         _require(isinstance(self.betas, (tuple, list)) and len(self.betas) == 2, "betas", self.betas, "two numbers")
         _keep(self, "betas", tuple(real("betas", beta, 0.0, 1 - 1e-9) for beta in self.betas))  # JSON gives lists
-        for name in ("corpora", "model", "base"):
+        for name in ("corpora", "model"):
             value = getattr(self, name)
             _require(value is None or isinstance(value, Mapping), name, value, "names with values")
+        known = (
+            self.base is None or isinstance(self.base, Mapping) or (isinstance(self.base, str) and self.base.strip())
+        )
+        _require(bool(known), "base", self.base, "names with values, or a checkpoint")
         for name, copies in (self.corpora or {}).items():
             real(f"corpora.{name}", copies, 0.0, 1e6)
         from_dict(ModelConfig, {"src_vocab": self.vocab, "tgt_vocab": self.vocab, **(self.model or {})})
         self.first()
 
     def first(self) -> TrainConfig | None:
-        """The settings of the run that this one grows from; None if it begins from nothing.
+        """The settings of the run that this one grows from; None if it begins with nothing, or with a checkpoint.
 
         Raises:
             InputError: a setting in `base` is unknown or out of range.
         """
-        return None if self.base is None else from_dict(TrainConfig, {**asdict(self), "base": None, **self.base})
+        if not isinstance(self.base, Mapping):
+            return None
+        return from_dict(TrainConfig, {**asdict(self), "base": None, **self.base})
 
 
 def to_json(config: Any) -> str:

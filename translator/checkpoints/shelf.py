@@ -77,6 +77,14 @@ def offered(named: Sequence[str] = (), shipped: Sequence[str] = ()) -> dict[str,
     return found
 
 
+def pinned(what: str | Path) -> tuple[str | Path, str | None]:
+    """A hub id apart from its "@revision"; any other name of a checkpoint as it is, with None."""
+    if isinstance(what, Path) or not _PINNED.fullmatch(what):
+        return what, None
+    repository, _, revision = what.partition("@")
+    return repository, revision or None
+
+
 def _where(name: str, place: Path) -> str | Path:
     """The folder or the hub id that `name` stands for, as `load` finds it."""
     folders = [place / name] if NAME.fullmatch(name) else []

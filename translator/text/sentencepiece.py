@@ -89,7 +89,7 @@ class SentencePieceTokenizer(common.ManyTexts):
         """The ids of what `pretokens` gave.
 
         Raises:
-            InputError: `dropout` is not 0; an imported vocabulary is for translating, not for training.
+            InputError: `dropout` is not 0: the pieces are of a unigram model, which has no merges to drop.
         """
         if dropout:
             raise InputError(f"dropout is {dropout}; a sentencepiece vocabulary has none, use 0")

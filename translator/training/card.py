@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from translator.checkpoints.shelf import HUB_ID, pinned
 from translator.config import ModelConfig, TrainConfig, from_dict
 from translator.model import Transformer
 from translator.training.evaluate import Evaluation
@@ -67,8 +68,10 @@ def render(card: Card) -> str:
         ("Known weaknesses", card.weaknesses),
     )
     licence = "" if card.licence is None else f"license: {card.licence}\n"
+    base, _ = pinned(card.config.base) if isinstance(card.config.base, str) else ("", None)
+    parent = f"base_model: {base}\n" if HUB_ID.fullmatch(str(base)) else ""
     head = (
-        f"---\nlanguage:\n- {card.config.src}\n- {card.config.tgt}\n{licence}"
+        f"---\nlanguage:\n- {card.config.src}\n- {card.config.tgt}\n{licence}{parent}"
         f"pipeline_tag: translation\n---\n\n# {card.config.name}: {src} to {tgt}\n\n"
         "A Transformer whose attention is meant to be looked at.\n"
     )
@@ -113,6 +116,7 @@ def lineage(config: TrainConfig) -> list[TrainConfig]:
 def _training(card: Card) -> str:
     runs = lineage(card.config)
     asked = sum(run.steps for run in runs)
+    begun = runs[0].base if isinstance(runs[0].base, str) else None
 
     def each(tell: Callable[[TrainConfig], str]) -> str:
         """What is told of every run; once where it is the same of all."""
@@ -121,7 +125,8 @@ def _training(card: Card) -> str:
 
     rows = (
         ("steps", f"{'not logged,' if card.steps is None else f'{card.steps:,}'} of {asked:,}"),
-        ("grown", "; ".join(map(_run, runs)) if len(runs) > 1 else "no: one depth from the start"),
+        *([("begun with", f"`{begun}`")] if begun else []),
+        ("grown", "; ".join(map(_run, runs)) if len(runs) > 1 or begun else "no: one depth from the start"),
         ("batch", each(_batch)),
         ("time", "not logged" if card.hours is None else f"{card.hours:.1f} hours"),
         ("hardware", card.hardware),

@@ -113,7 +113,7 @@ def _settings(config: TrainConfig) -> dict[str, Any]:
     for name, value in json.loads(to_json(config)).items():
         if isinstance(value, dict) and name != "base":
             flat |= {f"{name}.{inner}": each for inner, each in value.items()}
-        elif name != "base":
+        elif name != "base" or isinstance(value, str):
             flat[name] = value
     first = config.first()
     return flat if first is None else flat | {f"base.{name}": value for name, value in _settings(first).items()}

@@ -61,13 +61,15 @@ def describe(
     profile = stored_profile(translator)
     corpora = _learnt(config, Counter(pair.corpus for pair in read_pairs(find_split(data, "train"))))
     licences = _credits(list(corpora), licence, config)  # refused before the long part
+    before = f" What `{config.base}` had learnt, its own card tells." if isinstance(config.base, str) else ""
     evaluations = [evaluate(translator, read_pairs(path), name, method="beam") for name, path in _tests(data).items()]
     card = render(
         replace(
             own_card(config, translator.bundle.model, records, selection),
             evaluations=evaluations,
             corpora=sorted(corpora.items(), key=lambda item: -item[1]),
-            data="Each pair takes part as often as `corpora` in `train.json` says of its corpus, once if nothing.",
+            data="Each pair takes part as often as `corpora` in `train.json` says of its corpus, once if nothing."
+            + before,
             licences=licences,
             hardware=hardware,
             examples="\n\n".join(filter(None, (_chosen(evaluations, data), _newcomers(translator)))),
@@ -105,6 +107,8 @@ def _credits(corpora: Sequence[str], licence: str, config: TrainConfig) -> str:
         lines.append(f"- **{name}**: {entry['what']}. {entry['licence']}. Credit: {entry['credit']}.")
     longest = max(run.max_tokens for run in lineage(config))
     changed = f"All texts were changed: normalised, and pairs of more than {longest} tokens a side left out."
+    if isinstance(config.base, str):
+        changed += f" They began as the weights of `{config.base}`, whose licence and credits hold as well."
     return "\n".join([*lines, "", changed])
 
 

@@ -40,8 +40,8 @@ class Exported:
 def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -> Exported:
     """Make `out` a checkpoint of the weights that the run has kept; nothing is written into `run`, which may go on.
 
-    The decoding settings that `out` has already are kept and translate the development set (else it is greedy search);
-    so is its model card if it is finished.
+    The decoding settings that `out` has already are kept and translate the development set (else those of the
+    checkpoint that the run began with, else greedy search); so is its model card if it is finished.
 
     Raises:
         CheckpointError: the run has no weights yet, or its files do not fit each other.
@@ -52,7 +52,7 @@ def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -
     config = read_config(run / "train.json")
     src, tgt = load_tokenizer(run / "src.json"), load_tokenizer(run / "tgt.json")
     model = Transformer(model_config(config, src, tgt)).to(device).eval()
-    card, decode = _former(out)
+    card, decode = _former(out, run)
     found = select(model, run, config, development(model.config, dev, src, tgt, decode=decode))
     model.load_state_dict(found.weights)
     how = f"beam {decode.beam}" if decode.method == "beam" else decode.method
@@ -85,14 +85,18 @@ def history(run: Path) -> list[dict[str, Any]]:
     return before
 
 
-def _former(out: Path) -> tuple[str, DecodeConfig]:
-    """The model card ("" for none) and the decoding settings of the checkpoint that `out` is until now."""
+def _former(out: Path, run: Path) -> tuple[str, DecodeConfig]:
+    """The model card ("" for none) and the decoding settings of the checkpoint that `out` is until now.
+
+    Where it is none yet, the settings are those of the checkpoint that the run began with, if any.
+    """
     text = read_card(out)
     if MISSING in text:  # an earlier export wrote it, and its numbers are that export's
         text = ""
-    if not (out / CONFIG).exists():
+    folder = next((each for each in (out, run / BASE) if (each / CONFIG).exists()), None)
+    if folder is None:
         return text, DecodeConfig()
     try:
-        return text, from_dict(DecodeConfig, read_json(out / CONFIG, 2**20).get("decode", {}))
+        return text, from_dict(DecodeConfig, read_json(folder / CONFIG, 2**20).get("decode", {}))
     except (InputError, TypeError) as error:
-        raise InputError(f"{out / CONFIG}: {error}; mend it or remove {out}") from error
+        raise InputError(f"{folder / CONFIG}: {error}; mend it or remove {folder}") from error

@@ -16,6 +16,7 @@ from translator.config import ModelConfig, TextConfig, TrainConfig, from_dict
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import SubwordTokenizer, Tokenizer, VocabularyTokenizer, load_tokenizer
+from translator.training.begin import checkpoint_of, keep, settled
 from translator.training.claim import claim
 from translator.training.data import Epochs, Pair, copies, find_split, read_pairs
 from translator.training.development import development
@@ -135,14 +136,25 @@ def build(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu")
 
 
 def train(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu") -> tuple[Trainer, Corpus]:
-    """A whole run, from wherever it stood: the one that it grows from first, if any, then itself. Errors: `build`."""
-    first = config.first()
-    Process.join().first(lambda: claim(config, data, folder))  # before the run that it grows from
-    if first is None:
+    """A whole run, from wherever it stood: the one that it grows from first, if any, then itself.
+
+    Raises:
+        InputError, CheckpointError: as `build`; or there is no such checkpoint as it begins with, or of another shape.
+    """
+    begun, process = checkpoint_of(config, folder), Process.join()
+    config = config if begun is None else settled(config, begun)
+    process.first(lambda: claim(config, data, folder))  # before the run that it grows from
+    first, base = config.first(), folder / BASE
+    fresh = not any(folder.glob(STATES))
+    if begun is not None:
+        if fresh:
+            process.first(lambda: keep(begun, folder))
+        trainer, corpus = build(config, data, folder, device=device)
+        if fresh:
+            grow(trainer.model, begun.model.state_dict())
+    elif first is None:
         trainer, corpus = build(config, data, folder, device=device)
     else:
-        base = folder / BASE
-        fresh = not any(folder.glob(STATES))
         if fresh:
             trainer, corpus = train(first, data, base, device=device)
             trainer.process.first(lambda: _hand_over(trainer, corpus, folder, config.begin))

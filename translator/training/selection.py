@@ -10,6 +10,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from translator.checkpoints import load_bundle
+from translator.checkpoints.shelf import MANIFEST
 from translator.config import TrainConfig
 from translator.model import Transformer
 from translator.training.loop import Evaluate
@@ -72,16 +74,22 @@ def _candidates(run: Path, config: TrainConfig) -> dict[str, dict[str, Tensor]]:
 
 def _ends_before(run: Path, config: TrainConfig, own: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
     """What the runs before ended with, the latest first, while they are there and of the shapes of `own`."""
+    if config.base is None:
+        return
     folder, before = run / BASE, config.first()
-    while before is not None and (weights := _end(folder, before)) is not None:
-        if {name: value.shape for name, value in weights.items()} != {name: v.shape for name, v in own.items()}:
-            return
-        yield weights
-        folder, before = folder / BASE, before.first()
+    weights = _end(folder, before)
+    if weights is None or {name: w.shape for name, w in weights.items()} != {name: w.shape for name, w in own.items()}:
+        return
+    yield weights
+    if before is not None:
+        yield from _ends_before(folder, before, own)
 
 
-def _end(folder: Path, config: TrainConfig) -> dict[str, Tensor] | None:
-    """What the run after it took, or would take, of a run; None if nothing is kept."""
+def _end(folder: Path, config: TrainConfig | None) -> dict[str, Tensor] | None:
+    """What the run after it took, or would take, of a run, or of a checkpoint (`config` None); None if not kept."""
+    if config is None:
+        kept = (folder / MANIFEST).exists()
+        return dict(load_bundle(folder, device="cpu").model.state_dict()) if kept else None
     if (folder / SELECTED).exists():
         return read_weights(folder / SELECTED)
     last = LastWeights(folder, config.average)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from translator.checkpoints.shelf import offered
+from translator.checkpoints.shelf import offered, pinned
 from translator.errors import CancelledError, CheckpointError, InputError, TranslatorError
 from translator.trace import Step, Trace
 from translator.ui import zero
@@ -166,7 +166,7 @@ class Models:
                     return self._loaded[name]
             from translator.pipeline import load  # brings torch, which a page without a server must not wait for
 
-            what, revision = _pinned(self.names[name])
+            what, revision = pinned(self.names[name])
             try:
                 model = load(what, device=self.device, revision=revision, pickles=False)
             except TranslatorError as error:
@@ -187,11 +187,3 @@ class Models:
                 gone, oldest = self._loaded.popitem(last=False)
                 held -= oldest.memory
                 log.info("let %s go to make room for %s", gone, name)
-
-
-def _pinned(what: str | Path) -> tuple[str | Path, str | None]:
-    """A hub id apart from its revision."""
-    if isinstance(what, Path) or "@" not in what:
-        return what, None
-    repository, _, revision = what.partition("@")
-    return repository, revision
