@@ -49,6 +49,7 @@ def lab(page: Page) -> None:
     page.locator(".lab-head").first.wait_for()
     page.locator(".lab-run").wait_for()
     page.wait_for_timeout(500)
+    page.wait_for_function("!document.querySelector('.lab [aria-busy=true]')")
 
 
 def lesson(page: Page) -> None:

@@ -99,7 +99,7 @@ const luminance = colour => {
   const [r, g, b] = colour.map(v => ((v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4));
   return .2126 * r + .7152 * g + .0722 * b;
 };
-const inkOn = colour => (luminance(colour) > .18 ? "#141518" : "#ffffff");
+const inkOn = colour => (luminance(colour) > .18 ? "#000000" : "#ffffff");
 const paintBar = (canvas, colour) => {
   const context = canvas.getContext("2d");
   for (let i = 0; i < canvas.width; i++) { context.fillStyle = rgb(colour(i / (canvas.width - 1))); context.fillRect(i, 0, 1, canvas.height); }

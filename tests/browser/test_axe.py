@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
+BASE = Path(__file__).parents[2] / "assets" / "js" / "base.js"
 TABS = ("Explorer", "Compare", "Positions", "Lab", "Lesson", "About")
 
 
@@ -32,6 +35,7 @@ def test_nothing_is_against_a_rule(open_page: Callable[..., Page], scheme: Any, 
     for tab in TABS:
         page.get_by_role("tab", name=tab, exact=True).click()
         page.wait_for_timeout(1000)
+        page.wait_for_function("!document.querySelector('.lab [aria-busy=true]')", timeout=60_000)  # pale meanwhile
         for folded in page.locator("#about .label-wrap:visible").all():
             folded.click()
         found += faults(page, tab)
@@ -64,3 +68,24 @@ def test_nothing_that_opens_is_against_a_rule(open_page: Callable[..., Page]) ->
         page.wait_for_timeout(800)
         found += faults(page, f"view {view + 1}")
     assert not found, "\n".join(found)
+
+
+def test_ink_is_readable_on_every_colour(open_page: Callable[..., Page]) -> None:
+    """WCAG 2.2, 1.4.3: 4.5 to 1, which of all pairs of inks black and white alone reach on any colour."""
+    ours = re.findall(
+        r"^const (?:luminance|inkOn) = .*?;$(?=\nconst)", BASE.read_text(encoding="utf-8"), re.DOTALL | re.M
+    )
+    assert len(ours) == 2
+    least = open_page().evaluate(
+        "() => {"
+        + "\n".join(ours)
+        + """
+        const of = text => luminance([1, 3, 5].map(i => parseInt(text.slice(i, i + 2), 16)));
+        const ratio = (a, b) => (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+        let least = 21;
+        for (let r = 0; r < 256; r += 5) for (let g = 0; g < 256; g += 5) for (let b = 0; b < 256; b += 5)
+            least = Math.min(least, ratio(luminance([r, g, b]), of(inkOn([r, g, b]))));
+        return least;
+    }"""
+    )
+    assert least >= 4.5

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
-FIRST = "en-zh-talk"
+FIRST = "en-zh-father"
 
 
 def drawn_maps(page: Page) -> dict[str, int]:

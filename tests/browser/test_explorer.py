@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from translator.ui.payload import unpack
 
 pytestmark = pytest.mark.browser
-FIRST = "en-zh-talk"
+FIRST = "en-zh-father"
 
 
 def texts(page: Page, selector: str) -> list[str]:
@@ -128,7 +128,9 @@ def test_play_runs_through_the_steps_and_stops(open_page: Callable[..., Page]) -
 
 
 def test_words_sum_over_keys_and_average_over_queries(open_page: Callable[..., Page], example: Callable) -> None:
-    page, stored = open_page(), example(FIRST)
+    page, stored = open_page(), example("en-zh-talk")  # which has a word of two tokens
+    page.click("text=Time moves")
+    page.wait_for_function(f"window.__explorer.trace.src.length === {len(stored['src'])}")
     layer, head = chosen(page)
     page.click("#token-level [data-unit=word]")
     words = stored["words"]
