@@ -40,7 +40,7 @@ class Comparison {
   show(a, b) {
     this.a = new Translation(a);
     this.b = new Translation(b);
-    Object.assign(this.state, bestHead(this.a), { step: Math.min(3, this.a.tgt.length - 1) });
+    Object.assign(this.state, this.a.leading, { step: Math.min(3, this.a.tgt.length - 1) });
     this.find(".both").hidden = false;
     whenPlotly(() => this.draw());
   }

@@ -60,6 +60,11 @@ class Explorer {
 
   /* ---- changes ---- */
   set(patch) {
+    const known = this.trace && this.trace.maps[patch.kind || this.state.kind];
+    if (known) for (const [name, count] of [["layer", known.layers], ["head", known.heads]]) {  // encoder and decoder may differ in both
+      const value = name in patch ? patch[name] : this.state[name];
+      if (value >= count) patch = { ...patch, [name]: count - 1 };
+    }
     Object.assign(this.state, patch);
     for (const name of Object.keys(patch)) this.changed.add(name);
     if (!this.frame) this.frame = requestAnimationFrame(() => this.paint());
@@ -140,9 +145,9 @@ class Explorer {
     this.steps.stop();
     const before = this.payload, trace = new Translation(payload), beforeLive = this.beforeLive;
     this.live = this.beforeLive = null;
-    const { layers, heads } = trace.maps.cross, { kind, layer, head } = beforeLive || this.state;
-    const fits = before && this.state.layer < layers && this.state.head < heads;
-    const best = fits ? { layer, head } : bestHead(trace);
+    const { kind, layer, head } = beforeLive || this.state;
+    const fits = before && before.checkpoint.sha256 === payload.checkpoint.sha256; // another model's heads are others
+    const best = fits ? { layer, head } : trace.leading;
     this.trace = trace;
     this.version++;
     const wish = this.wanted && this.wanted.text === payload.source ? this.wanted : {}, wanted = wish.view || {};
@@ -211,14 +216,6 @@ class Explorer {
     this.root.querySelectorAll("[data-aria]").forEach(node => node.setAttribute("aria-label", t(node.dataset.aria)));
   }
 }
-
-/** The head to open with: the one that aligns best, else the one with the sharpest cross rows. */
-const bestHead = trace => {
-  const { role, content_confidence: sharp, on_content: content } = trace.heads.cross, H = trace.maps.cross.heads;
-  const value = i => (role[i] === "aligns" ? 10 : 0) + sharp[i] * content[i];
-  const best = role.map((_, i) => i).reduce((a, b) => (value(b) > value(a) ? b : a), 0);
-  return { layer: Math.floor(best / H), head: best % H };
-};
 
 /** The part of a wished-for state that this translation can show. */
 const within = (trace, wanted) => {

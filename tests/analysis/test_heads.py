@@ -1,10 +1,22 @@
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
 import scipy.stats
 
-from translator.analysis.heads import ROLES, Rows, describe, entropy, head_stats, is_punctuation, measure, roles
+from translator.analysis.heads import (
+    ROLES,
+    HeadStats,
+    Rows,
+    describe,
+    entropy,
+    head_stats,
+    is_punctuation,
+    leading_head,
+    measure,
+    roles,
+)
 from translator.errors import InputError
 from translator.trace import Token
 
@@ -123,3 +135,29 @@ def test_describe_names_the_same_numbers_as_the_arrays():
     weights = np.random.default_rng(4).dirichlet(np.ones(5), size=(2, 2, 5))
     got = measure(weights, plain_rows(5, 5))
     assert [s.entropy for s in describe(got, "encoder")] == got.entropy.ravel().tolist()
+
+
+def candidate(layer, head, role, sharp, content=1.0):
+    """A cross head that does no more than these say."""
+    numbers = {name.name: 0.0 for name in fields(HeadStats) if name.name not in ("kind", "layer", "head", "role")}
+    numbers |= {"content_confidence": sharp, "on_content": content}
+    return HeadStats(kind="cross", layer=layer, head=head, role=role, **numbers)
+
+
+def test_the_leading_head_aligns_then_is_sharp_on_content_then_was_measured_to_be_right():
+    stats = [
+        candidate(0, 0, "other", 1.0),
+        candidate(0, 1, "aligns", 0.9, 0.7),
+        candidate(1, 0, "aligns", 0.8, 0.9),
+        candidate(1, 1, "aligns", 0.7, 0.9),
+    ]
+    assert leading_head(stats) == (1, 0), "0.8 × 0.9 is more than 0.9 × 0.7 and 0.7 × 0.9"
+    assert leading_head(stats, [0.0, 0.3, 0.6, 0.2]) == (1, 1), "0.504 against 0.441, 0.288 and one that aligns not"
+    assert leading_head(stats[:1], [1.0]) == (0, 0)
+
+
+def test_a_leading_head_needs_heads_and_a_rate_for_each():
+    with pytest.raises(InputError, match="0 heads"):
+        leading_head([])
+    with pytest.raises(InputError, match="1 heads and 2 rates"):
+        leading_head([candidate(0, 0, "aligns", 0.5)], [0.1, 0.2])

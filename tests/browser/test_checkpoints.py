@@ -86,6 +86,38 @@ def test_a_marian_folder_shows_all_its_maps_and_another_is_switched_to_without_a
     assert page.evaluate("window.__stays")
 
 
+def test_a_head_is_kept_for_another_sentence_and_left_with_its_checkpoint(page: Page) -> None:
+    """A head of another model is another head: what opens is the one that this model links words best with."""
+    page.wait_for_function("window.__explorer")
+    translated(page, "opus-mt-de-en")
+    chosen = "(({ layer, head }) => ({ layer, head }))(window.__explorer.state)"
+    leading = page.evaluate("window.__explorer.trace.leading")
+    assert page.evaluate(chosen) == leading
+    other = {"layer": 0, "head": 3 if leading["head"] != 3 else 2}
+    page.evaluate("other => window.__explorer.set(other)", other)
+    page.fill("#source-text textarea", "Das Haus ist alt.")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function("window.__explorer.trace.source === 'Das Haus ist alt.' && !window.__explorer.trace.live")
+    assert page.evaluate(chosen) == other
+    page.click("#direction label:has(input[value='tiny'])")
+    translated(page, "tiny")
+    assert page.evaluate("window.__explorer.trace.leading") != other
+    assert page.evaluate(chosen) == page.evaluate("window.__explorer.trace.leading")
+
+
+def test_a_head_that_another_attention_lacks_gives_way_to_its_last(page: Page) -> None:
+    page.wait_for_function("window.__explorer")
+    translated(page, "opus-mt-de-en")
+    chosen = "(({ kind, layer, head }) => [kind, layer, head])(window.__explorer.state)"
+    page.evaluate("window.__explorer.set({ kind: 'cross', layer: 0, head: 3 })")
+    page.click("#explorer [data-kind=encoder]")
+    assert page.evaluate(chosen) == ["encoder", 0, 1]
+    page.evaluate("window.__explorer.set({ layer: 2 })")
+    page.click("#explorer [data-kind=decoder]")
+    assert page.evaluate(chosen) == ["decoder", 0, 1]
+    page.wait_for_selector("#attention-detail .xtick")
+
+
 def test_exports_and_links_name_the_checkpoint_itself(page: Page, address: str) -> None:
     page.wait_for_function("window.__explorer")
     translated(page, "opus-mt-de-en")

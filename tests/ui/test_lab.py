@@ -11,10 +11,12 @@ import pytest
 
 from translator.analysis.interventions import head_importance, switch
 from translator.errors import CancelledError
+from translator.pipeline import Translator
 from translator.ui import frontend, lab_views
 from translator.ui.lab import board, switched
 from translator.ui.lab_tab import server_functions
 from translator.ui.models import Models
+from translator.ui.payload import trace_payload
 
 OPTIONS = {
     "target": "I run.", "step": 2, "choice": "", "beam": 3, "penalty": 0.6, "kind": "cross", "layer": 2, "head": 1,
@@ -101,13 +103,15 @@ def test_one_translation_serves_every_question(tiny_checkpoint: Path, monkeypatc
         ask({**asked, "text": "Das Haus.", "view": "lens", "options": {}, "id": first["id"]})
 
 
-def test_a_head_that_was_not_chosen_is_one_that_aligns(lab: dict) -> None:
-    """The tiny checkpoint ships no profile: the first head that has the role in this sentence, else the first."""
-    roles = np.array(lab["lab_board"]({"kind": "cross"})["roles"]) == "aligns"
-    layer, head = np.argwhere(roles if roles.any() else np.ones_like(roles))[0] + 1
+def test_a_head_that_was_not_chosen_is_the_one_that_the_explorer_opens_with(lab: dict, tiny: Translator) -> None:
+    """The tiny checkpoint ships no profile: the head that links this sentence best. Here it is not the first."""
+    text = "Ich liebe dich."
+    leading = trace_payload(tiny.translate(text), {})["leading"]
+    layer, head = leading["layer"] + 1, leading["head"] + 1
+    assert (layer, head) != (1, 1)
     options = {**OPTIONS, **dict.fromkeys(("layer", "head", "map", "reading"))}
     for view in ("norms", "align", "cell"):
-        chosen = lab["lab_ask"]({"view": view, "options": options})["chosen"]
+        chosen = lab["lab_ask"]({"text": text, "view": view, "options": options})["chosen"]
         assert (chosen["layer"], chosen["head"]) == (layer, head)
     whole = lab["lab_ask"]({"view": "align", "options": {**OPTIONS, "head": 0, "map": "norm"}})
     assert whole["chosen"] == {"map": "norm", "layer": 2, "head": 0, "reading": "output"}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from translator.analysis.aggregate import word_groups
-from translator.analysis.heads import HeadStats
+from translator.analysis.heads import HeadStats, head_stats, leading_head
 from translator.analysis.profile import Profile
 from translator.trace import Beam, Trace
 from translator.ui.message import read, send
@@ -67,6 +67,21 @@ def test_a_payload_is_json_and_says_what_the_trace_says(make_trace: Callable[...
     for kind in KINDS:
         layers, heads = trace.weights(kind).shape[:2]
         assert {len(values) for values in payload["heads"][kind].values()} == {layers * heads}
+
+
+def test_a_payload_names_the_head_to_open_with_and_heeds_measured_rates(make_trace: Callable[..., Trace]) -> None:
+    trace = make_trace(5)
+    layers, heads = trace.cross.shape[:2]
+    rates = [1.0] * (layers * heads)
+    plain = trace_payload(trace, HEALTH)["leading"]
+    stats = head_stats(trace, "cross")
+    assert (plain["layer"], plain["head"]) == leading_head(stats)
+    alike = [n for n, each in enumerate(stats) if each.role == stats[plain["layer"] * heads + plain["head"]].role]
+    other = next(n for n in alike if (n // heads, n % heads) != leading_head(stats))
+    rates[other] = 0.0
+    profile = {"data": "", "sentences": 0, "roles": {}, "rates": rates}
+    assert trace_payload(trace, HEALTH, profile=profile)["leading"] == {"layer": other // heads, "head": other % heads}
+    assert trace_payload(trace, HEALTH, profile={**profile, "rates": []})["leading"] == plain
 
 
 def test_twenty_by_twenty_four_tokens_fit_the_budget(make_trace: Callable[..., Trace]) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from translator.errors import InputError
 from translator.trace import Token, Trace
 
 POSITIONAL = 0.9
@@ -204,6 +205,30 @@ def describe(measures: Measures, kind: str) -> tuple[HeadStats, ...]:
         )
         for layer, head in np.ndindex(role.shape)
     )
+
+
+def leading_head(stats: Sequence[HeadStats], rates: Sequence[float] = ()) -> tuple[int, int]:
+    """The cross head to look at first, as (layer, head) from 0: the one that links the words of this sentence best.
+
+    Heads that align in this sentence come first; among equals it is how sharply and how often content looks at
+    content, times 1 − the head's alignment error rate where that was measured.
+
+    Args:
+        stats: of all cross heads, as `head_stats` gives them.
+        rates: the alignment error rate of each of these heads over a hand-aligned set; empty if never measured.
+    Raises:
+        InputError: there are no heads, or not one rate for each.
+    """
+    if not stats or (rates and len(rates) != len(stats)):
+        raise InputError(f"{len(stats)} heads and {len(rates)} rates; each head needs one, or none has any")
+
+    def value(at: int) -> tuple[bool, float]:
+        each = stats[at]
+        found = each.content_confidence * each.on_content * (1 - rates[at] if rates else 1)
+        return each.role == "aligns", found
+
+    best = stats[max(range(len(stats)), key=value)]
+    return best.layer, best.head
 
 
 def token_share(weights: np.ndarray, chosen: Sequence[bool] | np.ndarray) -> np.ndarray:

@@ -10,23 +10,24 @@ from translator.analysis import bench
 from translator.analysis import profile as profiles
 from translator.analysis.alignment import error_rate, pharaoh, read_pharaoh
 from translator.analysis.gold import words_of
+from translator.analysis.heads import head_stats, leading_head
 from translator.figures import heads as head_figures
 from translator.pipeline import Translator
 from translator.trace import Trace
 from translator.ui.asked import Asked, choice, number, real, text
 from translator.ui.explorer import show
 from translator.ui.gate import Stop
-from translator.ui.lab import Answer, aligning, table
+from translator.ui.lab import Answer, table
 
 
 def best_aligner(model: Translator, trace: Trace) -> bench.Aligner:
-    """The head that aligned best over the gold set; without one, the first that aligns in this sentence."""
+    """The head that aligned best over the gold set; without one, the head that links this sentence best."""
     profile = profiles.stored_profile(model)
     best = profiles.best_aligner(profile) if profile else None
     if best is not None:
         return best
-    layer, head = np.argwhere(aligning(model, trace))[0]
-    return bench.Aligner(layer=int(layer), head=int(head))
+    layer, head = leading_head(head_stats(trace, "cross"))
+    return bench.Aligner(layer=layer, head=head)
 
 
 def align(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:

@@ -70,6 +70,8 @@ def trace_payload(
         profile: what the heads do over a corpus, as `profile_payload` makes it.
     """
     ids = tuple(token.id for token in trace.tgt)
+    stats = {kind: heads.head_stats(trace, kind) for kind in KINDS}
+    layer, head = heads.leading_head(stats["cross"], profile["rates"] if profile else ())
     parts = {"encoder": trace.encoder, "decoder": lower_triangles(trace.decoder), "cross": trace.cross}
     return {
         "kind": "trace",
@@ -93,7 +95,8 @@ def trace_payload(
         "encoding": encoding,
         "weights": {kind: pack(weights, encoding) for kind, weights in parts.items()},
         "rollout": pack(rollout.self_rollout(trace.encoder), encoding),
-        "heads": {kind: _head_table(trace, kind) for kind in KINDS},
+        "heads": {kind: _head_table(each) for kind, each in stats.items()},
+        "leading": {"layer": layer, "head": head},
         "health": health,
         **({"profile": profile} if profile else {}),
     }
@@ -177,9 +180,8 @@ def _beam(beam: Beam, decode: Decode, leads: bool) -> dict[str, Any]:
     return {"s": shown, "lp": round(beam.score, 4), "n": round(beam.normalised, 4), "p": beam.parent, **flags}
 
 
-def _head_table(trace: Trace, kind: str) -> dict[str, list[Any]]:
+def _head_table(stats: Sequence[heads.HeadStats]) -> dict[str, list[Any]]:
     """One list a measure, head by head, layer by layer."""
-    stats = heads.head_stats(trace, kind)
     names = [field.name for field in fields(heads.HeadStats) if field.name not in ("kind", "layer", "head")]
     return {name: [_short(getattr(each, name)) for each in stats] for name in names}
 
