@@ -60,6 +60,7 @@ class Explorer {
 
   /* ---- changes ---- */
   set(patch) {
+    if (this.trace && this.trace.live) patch = this.later(patch);
     const known = this.trace && this.trace.maps[patch.kind || this.state.kind];
     if (known) for (const [name, count] of [["layer", known.layers], ["head", known.heads]]) {  // encoder and decoder may differ in both
       const value = name in patch ? patch[name] : this.state[name];
@@ -68,6 +69,14 @@ class Explorer {
     Object.assign(this.state, patch);
     for (const name of Object.keys(patch)) this.changed.add(name);
     if (!this.frame) this.frame = requestAnimationFrame(() => this.paint());
+  }
+  /** While a translation is written there are cross rows alone: what else is asked for is kept until it is whole. */
+  later({ kind, ...patch }) {
+    const wish = this.beforeLive;
+    if (kind) wish.kind = kind;
+    for (const name of ["layer", "head", "view"]) if (name in patch) wish[name] = patch[name];
+    wish.picked ||= "layer" in patch || "head" in patch;
+    return { ...patch, ...(patch.view === "aggregate" ? { view: this.state.view } : {}) };
   }
   paint() {
     this.frame = 0;
@@ -145,15 +154,15 @@ class Explorer {
     this.steps.stop();
     const before = this.payload, trace = new Translation(payload), beforeLive = this.beforeLive;
     this.live = this.beforeLive = null;
-    const { kind, layer, head } = beforeLive || this.state;
-    const fits = before && before.checkpoint.sha256 === payload.checkpoint.sha256; // another model's heads are others
-    const best = fits ? { layer, head } : trace.leading;
+    const { kind, layer, head, view, picked } = beforeLive || this.state;
+    const same = before && before.checkpoint.sha256 === payload.checkpoint.sha256; // another model's heads are others
+    const best = same || picked ? { layer, head } : trace.leading;
     this.trace = trace;
     this.version++;
     const wish = this.wanted && this.wanted.text === payload.source ? this.wanted : {}, wanted = wish.view || {};
     if (wish.view) this.wanted = null;
     this.set({
-      trace: this.version, kind, ...best, step: Math.min(3, trace.tgt.length - 1), query: Math.min(1, trace.src.length - 1),
+      trace: this.version, kind, view, ...best, step: Math.min(3, trace.tgt.length - 1), query: Math.min(1, trace.src.length - 1),
       hover: null, peek: null, pins: { rows: [], columns: [] }, overlay: [], ...within(trace, wanted),
     });
     this.find(".work").hidden = this.find(".chain").hidden = this.find(".export").hidden = false;

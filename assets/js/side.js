@@ -93,14 +93,13 @@ const makeMore = x => {
   };
   const check = (name, label, extra = {}) => el("label", { class: "check" }, el("input", { type: "checkbox", checked: x.state[name], on: { change: event => x.set({ [name]: event.target.checked, ...(extra[event.target.checked] || {}) }) } }), t(label));
   const button = (text, run) => el("button", { type: "button", class: "btn", text: t(text), on: { click: () => { run(); details.open = false; } } });
-  const paper = {
-    three: () => x.set({ kind: "encoder", view: "arcs", overlay: aggregateHeads({ ...x, state: { ...x.state, kind: "encoder" } }, "layer").slice(0, 8), only: true, pins: { rows: [], columns: [] }, hover: null }),
-    four: () => x.set({ kind: "encoder", view: "arcs", overlay: [], only: false, pins: { rows: [], columns: [] }, hover: null }),
-    five: () => {
-      const { layer, head } = x.state, other = (head + 1) % x.trace.maps.encoder.heads;
-      x.set({ kind: "encoder", view: "arcs", overlay: [[layer, head], [layer, other]], only: true, pins: { rows: [], columns: [] }, hover: null });
-    },
+  const paper = (chosen, only) => () => {
+    if (x.trace.live) return;
+    x.set({ kind: "encoder", view: "arcs", only, pins: { rows: [], columns: [] }, hover: null });  // the head may give way
+    x.set({ overlay: chosen(x.state) });
   };
+  const three = paper(() => aggregateHeads(x, "layer").slice(0, 8), true), four = paper(() => [], false);
+  const five = paper(({ layer, head }) => [[layer, head], [layer, (head + 1) % x.trace.maps.encoder.heads]], true);
   const paint = () => {
     const { pins, overlay } = x.state, parts = [
       choice("labels", [["both", "reads and predicts"], ["reads", "query (reads)"], ["predicts", "predicts"]], "Rows are named by what they"),
@@ -109,7 +108,7 @@ const makeMore = x => {
       check("renormalise", "Scale rows to 1 when specials are hidden", x.state.specials === "shown" ? {} : { true: { specials: "renormalised" }, false: { specials: "hidden" } }),
       check("only", "Arcs of the chosen row only"),
       el("p", { class: "cap", text: t("The paper's figures, on this sentence") }),
-      el("div", { class: "ends" }, button("3: one word, all heads", paper.three), button("4: one head, whole", paper.four), button("5: one word, two heads", paper.five)),
+      el("div", { class: "ends" }, button("3: one word, all heads", three), button("4: one head, whole", four), button("5: one word, two heads", five)),
       el("p", { class: "cap", text: t("Shift-click a tile to lay heads over each other; shift-click a cell, or press P, to pin its row and column") }),
     ];
     const clear = [];

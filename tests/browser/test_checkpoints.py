@@ -116,6 +116,11 @@ def test_a_head_that_another_attention_lacks_gives_way_to_its_last(page: Page) -
     page.click("#explorer [data-kind=decoder]")
     assert page.evaluate(chosen) == ["decoder", 0, 1]
     page.wait_for_selector("#attention-detail .xtick")
+    page.evaluate("window.__explorer.set({ head: 3 })")
+    page.click(".more summary")
+    page.get_by_text("5: one word, two heads").click()
+    page.wait_for_selector("#attention-arcs path", state="attached")
+    assert page.evaluate("window.__explorer.state.overlay") == [[0, 1], [0, 0]]
 
 
 def test_exports_and_links_name_the_checkpoint_itself(page: Page, address: str) -> None:

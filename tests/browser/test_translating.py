@@ -15,14 +15,19 @@ from translator.decode.search import advance
 pytestmark = pytest.mark.browser
 
 
-def test_a_sentence_is_translated_token_by_token(
-    open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unhurried(*arguments: Any) -> Any:
-        time.sleep(0.1)  # several frames a token, however busy the machine
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several frames a token, however busy the machine."""
+
+    def later(*arguments: Any) -> Any:
+        time.sleep(0.1)
         return advance(*arguments)
 
-    monkeypatch.setattr(import_module("translator.decode.search"), "advance", unhurried)
+    monkeypatch.setattr(import_module("translator.decode.search"), "advance", later)
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_a_sentence_is_translated_token_by_token(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.evaluate("""window.seen = [];
         new MutationObserver(() => window.seen.push(document.querySelectorAll('.chips.tgt .chip').length))
@@ -36,6 +41,31 @@ def test_a_sentence_is_translated_token_by_token(
     seen = page.evaluate("window.seen")
     assert len(set(seen)) > 1, "the tokens came all at once"
     assert page.evaluate("window.__explorer.trace.tgt.length") == seen[-1]
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_what_is_chosen_while_a_translation_is_written_is_shown_when_it_is_whole(
+    open_page: Callable[..., Page],
+) -> None:
+    """Only cross rows arrive before that: the maps of the encoder are not there yet."""
+    page = open_page()
+    state = "(({ kind, layer, head, view }) => [kind, layer, head, view])(window.__explorer.state)"
+    page.fill("#source-text textarea", "Good morning. We are here.")
+    page.click("#translate")
+    page.wait_for_function("window.__explorer.trace.live")
+    page.evaluate("""() => {
+        document.querySelector('#explorer [data-kind=encoder]').click();
+        document.querySelector('#explorer [data-view=aggregate]').click();
+        window.__explorer.set({ layer: 1, head: 3 });
+    }""")
+    assert page.evaluate("window.__explorer.trace.live")
+    assert page.evaluate(state) == ["cross", 1, 3, "heatmap"]
+    page.wait_for_function("!document.body.classList.contains('busy') && !window.__explorer.trace.live")
+    assert page.evaluate(state) == ["encoder", 1, 3, "aggregate"]
+    page.fill("#source-text textarea", "We are here.")
+    page.keyboard.press("Enter")
+    page.wait_for_function("window.__explorer.trace.source === 'We are here.' && !window.__explorer.trace.live")
+    assert page.evaluate(state) == ["encoder", 1, 3, "aggregate"], "what was looked at stays for the next sentence"
 
 
 def test_an_answer_that_cannot_be_read_ends_the_wait(open_page: Callable[..., Page]) -> None:
