@@ -80,6 +80,14 @@ def second() -> str:
 
 
 @pytest.fixture
+def waits(second: str) -> Callable[..., bool]:
+    """`tests/second_device.py`: whether an operator waits for the device."""
+    module = _second_device()
+    assert module is not None
+    return module.waits
+
+
+@pytest.fixture
 def tiny_by_name(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands find that checkpoint by its name."""
     monkeypatch.setenv("TRANSLATOR_CHECKPOINTS", str(tiny_checkpoint.parent))

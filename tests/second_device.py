@@ -94,6 +94,17 @@ def _run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return tree_map(outer, found)
 
 
+def waits(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether CUDA would have to finish all that it was asked for before this operator gives its result."""
+    tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, SecondTensor)]
+    leaves = "cpu" in str(kwargs.get("device")) or (op.overloadpacket is _aten.copy_ and args[0].is_cpu)
+    by_mask = op.overloadpacket in (_aten.index, _aten.index_put_, _aten._index_put_impl_) and any(
+        each is not None and each.dtype == torch.bool for each in args[1]
+    )
+    sizes = op.overloadpacket.__name__ in ("_local_scalar_dense", "item", "nonzero", "masked_select", "equal")
+    return bool(tensors) and (leaves or by_mask or sizes)
+
+
 def _inner(value: Any) -> Any:
     return value.inner if isinstance(value, SecondTensor) else value
 

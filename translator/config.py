@@ -312,7 +312,9 @@ class TrainConfig:
     deeper than (see `translator.training.grow`): the settings in which a first run differs, or a checkpoint (a name,
     a folder, or a hub id with its "@revision"), whose vocabularies and, but for what `model` says, shape it takes
     over; None: nothing. `begin` says which weights of a first run: "best" by the first `eval_sentences`, or those
-    that an export would take ("selected").
+    that an export would take ("selected"). `self_training` lets sentences of the source language alone take part, as
+    what the run begins with translates them, where a token of that has at least this mean log-probability (nats; see
+    `translator.training.self_training`); a run that this one grows from does so only if it says so itself.
     """
 
     name: str
@@ -345,6 +347,7 @@ class TrainConfig:
     model: Mapping[str, Any] | None = None
     base: Mapping[str, Any] | str | None = None
     begin: Literal["best", "selected"] = "best"
+    self_training: float | None = None
 
     def __post_init__(self) -> None:
         for name, high in (("steps", 10**8), ("batch_tokens", 10**7), ("accumulate", 10_000), ("max_tokens", 4096)):
@@ -381,6 +384,9 @@ class TrainConfig:
             self.base is None or isinstance(self.base, Mapping) or (isinstance(self.base, str) and self.base.strip())
         )
         _require(bool(known), "base", self.base, "names with values, or a checkpoint")
+        if self.self_training is not None:
+            _real(self, "self_training", -100.0, 0.0)
+            _require(self.base is not None, "base", self.base, "what translates, since self_training is set")
         for name, copies in (self.corpora or {}).items():
             real(f"corpora.{name}", copies, 0.0, 1e6)
         from_dict(ModelConfig, {"src_vocab": self.vocab, "tgt_vocab": self.vocab, **(self.model or {})})
@@ -394,7 +400,7 @@ class TrainConfig:
         """
         if not isinstance(self.base, Mapping):
             return None
-        return from_dict(TrainConfig, {**asdict(self), "base": None, **self.base})
+        return from_dict(TrainConfig, {**asdict(self), "base": None, "self_training": None, **self.base})
 
 
 def to_json(config: Any) -> str:

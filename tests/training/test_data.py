@@ -125,8 +125,8 @@ def test_a_batch_by_hand() -> None:
     assert batch.src.tolist() == [[7, 8, 2], [9, 2, 0]]
     assert batch.src_keep.tolist() == [[True] * 3, [True, True, False]]
     assert batch.tgt_in.tolist() == [[1, 4, 0], [1, 5, 6]]
-    assert batch.tgt_out.tolist() == [[4, 2, 0], [5, 6, 2]]
-    assert batch.tgt_keep.tolist() == [[True, True, False], [True] * 3]
+    assert batch.rows.tolist() == [0, 1, 3, 4, 5]
+    assert batch.targets.tolist() == [4, 2, 5, 6, 2]
 
 
 def test_a_model_that_attends_to_padding_trains_on_what_it_will_decode() -> None:

@@ -17,7 +17,9 @@ from translator.__main__ import main
 from translator.analysis.profile import head_profile, store
 from translator.config import ModelConfig, TrainConfig
 from translator.training.card import Card, render, table, verbatim
+from translator.training.data import read_pairs
 from translator.training.evaluate import evaluate_file
+from translator.training.self_training import PAIRS
 
 Make = Callable[..., tuple[TrainConfig, Path]]
 
@@ -25,7 +27,7 @@ Make = Callable[..., tuple[TrainConfig, Path]]
 def make(toy_config: Make, toy_data: Path, tmp_path: Path, corpus: str, **settings: object) -> tuple[Path, Path]:
     """A trained toy checkpoint, and a data folder whose corpora are called `corpus`."""
     data = tmp_path / "data"
-    data.mkdir()
+    data.mkdir(exist_ok=True)
     for split, source in (("train", "train"), ("dev", "dev"), ("test", "dev"), ("news", "dev")):
         text = (toy_data / f"{source}.tsv").read_text(encoding="utf-8")
         for name in ("even", "odd"):
@@ -70,6 +72,20 @@ def test_the_card_holds_the_measured_scores_and_the_credits(toy_config: Make, to
     assert "Of the 60 sources of `test`, 5 drawn blindly, then 5 of the other 6 with the lowest chrF:" in card
     assert "Tatoeba test" not in card and "split into sentences" not in card and "Openly licensed" not in card
     assert len(rows(card, "Examples")) == 10
+
+
+def test_the_card_tells_of_self_training(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
+    """With how many pairs, and those who wrote their sentences."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "monolingual.txt").write_text("jjjjj\niiiii\n", encoding="utf-8")
+    settings = {"max_tokens": 12, "base": {"steps": 40, "eval_every": 40}, "self_training": -100.0}
+    out, data = make(toy_config, toy_data, tmp_path, "tatoeba", **settings)
+    assert describe(out, data) == 0
+    card = translator.load(out, device="cpu").bundle.card
+    pairs = len(read_pairs(tmp_path / "run" / PAIRS))
+    assert pairs and ["self", str(pairs)] in rows(card, "Data")
+    told = "run 2: what the weights before it translated with at least -100 nats a token"
+    assert ["self-training", told] in rows(card, "Training") and "- **self**: English sentences" in card
 
 
 def test_a_corpus_without_credits_is_refused(

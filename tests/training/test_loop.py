@@ -199,8 +199,8 @@ def test_accumulated_batches_weigh_by_their_tokens(toy_config: Make, toy_data: P
     (_, _, *first), (_, _, *second) = next(stream), next(stream)
     src, tgt = (a + b for a, b in zip(first, second, strict=True))
     batch = collate(src, tgt, trainer.model.config)
-    logits = trainer.model.train()(batch.src, batch.tgt_in, batch.src_keep)[batch.tgt_keep]
-    found = objective(logits, batch.tgt_out[batch.tgt_keep], smoothing=config.label_smoothing)
+    logits = trainer.model.train()(batch.src, batch.tgt_in, batch.src_keep).flatten(0, 1)[batch.rows]
+    found = objective(logits, batch.targets, smoothing=config.label_smoothing)
     wanted = torch.autograd.grad(found.loss / found.tokens, list(trainer.model.parameters()))
     kept = []
     trainer.optimiser.step = lambda: kept.extend(p.grad.clone() for p in trainer.model.parameters())  # type: ignore

@@ -119,15 +119,13 @@ class Transformer(nn.Module):
         logits = self.output(self.decoder_norm(x))
         return Decoded(logits, torch.stack(own, 1), torch.stack(cross, 1), torch.stack(states, 1))
 
-    def forward(
-        self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None, tgt_keep: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None, rows: Tensor | None = None) -> Tensor:
         """Logits [B, T, V] by fused attention, for training; equals `encode` and `decode` within rounding.
 
-        With `tgt_keep` [B, T] only the rows where it is True come back, [rows, V]: padding is not projected.
+        With `rows` [N] only these of the B·T places come back, [N, V]: padding is not projected.
         """
         hidden = self.hidden(src_ids, tgt_ids, src_keep)
-        return self.output(hidden if tgt_keep is None else hidden[tgt_keep])
+        return self.output(hidden if rows is None else hidden.flatten(0, 1).index_select(0, rows))
 
     def hidden(self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None) -> Tensor:
         """What the output projection reads, [B, T, D], by fused attention."""

@@ -123,6 +123,11 @@ def _training(card: Card) -> str:
         told = [tell(run) for run in runs]
         return "; ".join(told if len(set(told)) > 1 else told[:1])
 
+    taught = [
+        f"run {number}: what the weights before it translated with at least {run.self_training:g} nats a token"
+        for number, run in enumerate(runs, start=1)
+        if run.self_training is not None
+    ]
     rows = (
         ("steps", f"{'not logged,' if card.steps is None else f'{card.steps:,}'} of {asked:,}"),
         *([("begun with", f"`{begun}`")] if begun else []),
@@ -134,6 +139,7 @@ def _training(card: Card) -> str:
         ("dropout", each(lambda run: f"{_shape(run).dropout:g}")),
         ("label smoothing", each(lambda run: f"{run.label_smoothing:g}")),
         ("BPE-dropout", each(lambda run: f"{run.bpe_dropout:g}")),
+        *([("self-training", "; ".join(taught))] if taught else []),
         ("seed", each(lambda run: str(run.seed))),
         ("weights", card.selection),
     )

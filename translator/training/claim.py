@@ -12,7 +12,7 @@ from translator.checkpoints.shelf import MANIFEST
 from translator.config import TrainConfig, from_dict, to_json
 from translator.errors import InputError
 from translator.text.lines import read_lines
-from translator.training.data import find_split
+from translator.training.data import MONOLINGUAL, find_monolingual, find_split
 from translator.training.state import STATES, read_state, trained
 
 SETTINGS, TEXT = "train.json", "text.json"
@@ -60,8 +60,12 @@ def claim(config: TrainConfig, data: Path, folder: Path) -> None:
         step = read_state(state)["progress"].step
         if step > config.steps:
             raise InputError(f"steps is {config.steps}, but {folder} has gone {step} already; ask for as many or more")
-    text = {split: _digest(find_split(data, split)) for split in ("train", "dev")}
-    other = [find_split(data, split) for split, digest in _begun_with(folder).items() if digest != text.get(split)]
+    read = {split: find_split(data, split) for split in ("train", "dev")}
+    if config.self_training is not None:
+        read[MONOLINGUAL] = find_monolingual(data)
+    text = {name: _digest(path) for name, path in read.items()}
+    begun = _begun_with(folder)
+    other = [path for name, path in read.items() if begun and begun.get(name) != text[name]]
     if other and trained(folder):
         raise InputError(
             f"{folder} holds a run on other sentences than those of {' and '.join(map(str, other))}. Give it the ones"
@@ -84,12 +88,12 @@ def _digest(path: Path) -> str:
 
 
 def _begun_with(folder: Path) -> dict[str, str]:
-    """The digests of the text that a run began with, by split; none of a run from before they were kept."""
+    """The digests of the text that a run began with, by file; none of a run from before they were kept."""
     try:
         found = json.loads((folder / TEXT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {split: str(found.get(split)) for split in ("train", "dev")} if isinstance(found, dict) else {}
+    return {name: str(digest) for name, digest in found.items()} if isinstance(found, dict) else {}
 
 
 def _write(path: Path, text: str) -> None:

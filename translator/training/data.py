@@ -47,18 +47,33 @@ def _flaw(columns: Sequence[str]) -> str:
     return f"{len(columns)} columns" if len(columns) != 3 else f"column {columns.index('') + 1} is empty"
 
 
+MONOLINGUAL = "monolingual"
+"""The name of the file of sentences of the source language alone."""
+
+
 def find_split(folder: Path, split: str) -> Path:
     """The file of one split (`train`, `dev`, `test` …) in a data folder, gzipped or not.
 
     Raises:
         InputError: there is no such file.
     """
-    for name in (f"{split}.tsv.gz", f"{split}.tsv"):
-        if (folder / name).is_file():
-            return folder / name
-    raise InputError(
-        f"{folder} has no {split}.tsv.gz; expected are train.tsv.gz and dev.tsv.gz (source, target, corpus)"
-    )
+    return _find(folder, f"{split}.tsv", "expected are train.tsv.gz and dev.tsv.gz (source, target, corpus)")
+
+
+def find_monolingual(folder: Path) -> Path:
+    """The file of sentences that self-training translates, one a line, in a data folder, gzipped or not.
+
+    Raises:
+        InputError: there is none.
+    """
+    return _find(folder, f"{MONOLINGUAL}.txt", "self_training translates what it holds, one sentence a line")
+
+
+def _find(folder: Path, name: str, why: str) -> Path:
+    for path in (folder / f"{name}.gz", folder / name):
+        if path.is_file():
+            return path
+    raise InputError(f"{folder} has no {name}.gz; {why}")
 
 
 def grouped(pairs: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
@@ -83,16 +98,17 @@ def copies(corpora: Sequence[str], weights: Mapping[str, float], rng: np.random.
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Padded ids: src [B, S] (EOS last), tgt_in [B, T] (start first), tgt_out [B, T] (EOS last).
+    """Padded ids: src [B, S] (EOS last), tgt_in [B, T] (start first). `src_keep` is True where the model may look.
 
-    The keeps are True where the model may look: on real tokens.
+    `rows` [N] are the places of real target tokens among the B·T of `tgt_in`, sentence by sentence, and `targets` [N]
+    what each predicts (EOS last). They are found here, on the CPU: a GPU would have to be waited for.
     """
 
     src: Tensor
     src_keep: Tensor
     tgt_in: Tensor
-    tgt_out: Tensor
-    tgt_keep: Tensor
+    rows: Tensor
+    targets: Tensor
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on `device`."""
@@ -106,10 +122,10 @@ def collate(src: Sequence[Sequence[int]], tgt: Sequence[Sequence[int]], shape: M
     """
     reads, src_keep = _padded([[*ids, shape.eos_id] for ids in src], shape.pad_id, shape.padded_length)
     entering, tgt_keep = _padded([[shape.start_id, *ids] for ids in tgt], shape.pad_id)
-    leaving, _ = _padded([[*ids, shape.eos_id] for ids in tgt], shape.pad_id)
+    targets = np.concatenate([[*ids, shape.eos_id] for ids in tgt])
     if shape.padded_length is not None:
         src_keep = torch.ones_like(src_keep)
-    return Batch(reads, src_keep, entering, leaving, tgt_keep)
+    return Batch(reads, src_keep, entering, tgt_keep.flatten().nonzero().squeeze(1), torch.from_numpy(targets))
 
 
 def _padded(rows: Sequence[Sequence[int]], pad: int, width: int | None = None) -> tuple[Tensor, Tensor]:

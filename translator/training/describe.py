@@ -24,6 +24,7 @@ from translator.training.card import lineage, own_card, render, table, verbatim
 from translator.training.claim import read_config
 from translator.training.data import find_split, grouped, read_pairs
 from translator.training.evaluate import Evaluation, evaluate
+from translator.training.self_training import CORPUS
 from translator.training.state import read_log
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -59,7 +60,9 @@ def describe(
     config = read_config(folder / "train.json")
     records = read_log(folder / "log.jsonl")
     profile = stored_profile(translator)
-    corpora = _learnt(config, Counter(pair.corpus for pair in read_pairs(find_split(data, "train"))))
+    pairs = Counter(pair.corpus for pair in read_pairs(find_split(data, "train")))
+    pairs[CORPUS] += sum(record.get("self_training_pairs", 0) for record in records)
+    corpora = _learnt(config, +pairs)
     licences = _credits(list(corpora), licence, config)  # refused before the long part
     before = f" What `{config.base}` had learnt, its own card tells." if isinstance(config.base, str) else ""
     evaluations = [evaluate(translator, read_pairs(path), name, method="beam") for name, path in _tests(data).items()]

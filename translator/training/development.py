@@ -52,8 +52,8 @@ def development(
             for first in range(0, len(order), ROWS):
                 rows = order[first : first + ROWS]
                 batch = collate([src_ids[i] for i in rows], [tgt_ids[i] for i in rows], shape).to(device)
-                logits = model(batch.src, batch.tgt_in, batch.src_keep, batch.tgt_keep)
-                found = objective(logits, batch.tgt_out[batch.tgt_keep], smoothing=0.0)
+                logits = model(batch.src, batch.tgt_in, batch.src_keep, batch.rows)
+                found = objective(logits, batch.targets, smoothing=0.0)
                 nll, correct, tokens = nll + float(found.nll), correct + float(found.correct), tokens + found.tokens
         produced = search_batch(model, chosen, decode, max_lengths=limits)
         texts = [tgt.decode(ids) for ids in produced]

@@ -214,7 +214,7 @@ class Trainer:
         rate = learning_rate(self.config, self.progress.step + 1, d_model=self.model.config.d_model)
         for parameters in self.optimiser.param_groups:
             parameters["lr"] = rate
-        meter.norm = float(nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip or float("inf")))
+        meter.norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip or float("inf"))
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         self.progress.step += 1
@@ -225,8 +225,8 @@ class Trainer:
         weight = self.process.weight(src)
         batch = collate(self.process.share(src), self.process.share(tgt), self.model.config).to(self.device)
         with self.autocast():
-            logits = self.trained(batch.src, batch.tgt_in, batch.src_keep, batch.tgt_keep)
-        score = objective(logits, batch.tgt_out[batch.tgt_keep], smoothing=self.config.label_smoothing)
+            logits = self.trained(batch.src, batch.tgt_in, batch.src_keep, batch.rows)
+        score = objective(logits, batch.targets, smoothing=self.config.label_smoothing)
         # DDP averages over processes; the sum is wanted, hence the factor.
         (score.loss * (weight * self.process.world / tokens)).backward()
         if weight:
@@ -265,11 +265,11 @@ class Trainer:
 
 
 class Meter:
-    """Sums of a stretch of training; means come out of `record`, in nats a token."""
+    """Sums of a stretch of training; means come out of `record`, in nats a token. Until then no GPU is waited for."""
 
     def __init__(self) -> None:
         self.sums: list[Tensor] = []
-        self.tokens, self.norm, self.started = 0, 0.0, time.monotonic()
+        self.tokens, self.norm, self.started = 0, torch.zeros(()), time.monotonic()
 
     def add(self, loss: Tensor, nll: Tensor, correct: Tensor, tokens: int) -> None:
         """Add one batch's sums; nothing is fetched from the device yet."""
@@ -282,4 +282,5 @@ class Meter:
         *totals, tokens = map(sum, zip(*process.gather((*sums, self.tokens)), strict=True))
         loss, nll, correct = (total / tokens for total in totals)
         speed = tokens / (time.monotonic() - self.started)
-        return {"loss": loss, "nll": nll, "accuracy": correct, "grad_norm": self.norm, "tokens_per_second": speed}
+        norm = float(self.norm)
+        return {"loss": loss, "nll": nll, "accuracy": correct, "grad_norm": norm, "tokens_per_second": speed}

@@ -23,7 +23,8 @@ from translator.training.development import development
 from translator.training.grow import grow
 from translator.training.loop import Process, Trainer
 from translator.training.selection import BASE, SELECTED, select
-from translator.training.state import BEST, STATES, read_weights, write_whole
+from translator.training.self_training import CORPUS, PAIRS, Teacher, write_pairs
+from translator.training.state import BEST, STATES, load_weights, read_weights, write_whole
 
 NO_PREFIX_SPACE = ("zh", "ja")
 """Languages that write no spaces between words."""
@@ -54,6 +55,8 @@ def open_corpus(config: TrainConfig, data: Path, folder: Path) -> Corpus:
         src, tgt = learn_vocabularies(config, pairs)
         src.save(folder, "src")
         tgt.save(folder, "tgt")
+    if config.self_training is not None:
+        pairs += read_pairs(folder / PAIRS)
     return Corpus(pairs, dev, load_tokenizer(folder / "src.json"), load_tokenizer(folder / "tgt.json"))
 
 
@@ -145,10 +148,15 @@ def train(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu")
     config = config if begun is None else settled(config, begun)
     process.first(lambda: claim(config, data, folder))  # before the run that it grows from
     first, base = config.first(), folder / BASE
+    begins = base / (SELECTED if config.begin == "selected" else BEST)
     fresh = not any(folder.glob(STATES))
     if begun is not None:
         if fresh:
             process.first(lambda: keep(begun, folder))
+            if config.self_training is not None:
+                write_pairs(
+                    Teacher(begun.model.to(choose_device(device)), begun.src, begun.tgt), config, data, folder, process
+                )
         trainer, corpus = build(config, data, folder, device=device)
         if fresh:
             grow(trainer.model, begun.model.state_dict())
@@ -158,9 +166,14 @@ def train(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu")
         if fresh:
             trainer, corpus = train(first, data, base, device=device)
             trainer.process.first(lambda: _hand_over(trainer, corpus, folder, config.begin))
+            if config.self_training is not None:
+                load_weights(trainer.model, read_weights(begins), begins)
+                write_pairs(Teacher(trainer.model, corpus.src, corpus.tgt), config, data, folder, process)
         trainer, corpus = build(config, data, folder, device=device)
         if fresh:
-            grow(trainer.model, read_weights(base / (SELECTED if config.begin == "selected" else BEST)))
+            grow(trainer.model, read_weights(begins))
+    if fresh and config.self_training is not None and process.rank == 0:
+        trainer.log.add(step=0, self_training_pairs=sum(pair.corpus == CORPUS for pair in corpus.pairs))
     trainer.run()
     return trainer, corpus
 

@@ -1,0 +1,116 @@
+"""Self-training: sentences of the source language alone, as the model that a run begins with translates them.
+
+Source: He et al. 2020, "Revisiting Self-Training for Neural Sequence Generation"; the run that then learns from them
+has the dropout and BPE-dropout that this needs.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch.nn import functional as F
+from tqdm import tqdm
+
+from translator.config import TrainConfig
+from translator.decode import search_batch
+from translator.errors import InputError
+from translator.model import Transformer, prepare
+from translator.text import Tokenizer
+from translator.text.lines import read_lines
+from translator.training.data import collate, find_monolingual, find_split, read_pairs
+from translator.training.development import GREEDY, ROWS
+from translator.training.evaluate import loops
+from translator.training.loop import Process
+
+CORPUS = "self"
+"""What `corpora` calls these pairs."""
+PAIRS = "self.tsv.gz"
+"""The file in a run's folder that holds them."""
+CHUNK = 768
+"""Sentences of like length that are translated at once, so that a bar can move between them."""
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """What translates: a model, on its device, with its two vocabularies. It is left in evaluation."""
+
+    model: Transformer
+    src: Tokenizer
+    tgt: Tokenizer
+
+
+def write_pairs(teacher: Teacher, config: TrainConfig, data: Path, folder: Path, process: Process) -> None:
+    """Translate the sentences that the corpora of `data` do not have; what is sure enough becomes `PAIRS` in `folder`.
+
+    Every process does its part; the first one writes.
+
+    Raises:
+        InputError: there are no such sentences, or none was translated as surely as `config.self_training` asks.
+    """
+    sentences = _sentences(data)
+    found = process.gather(list(_translated(teacher, config, sentences[process.rank :: process.world], process)))
+
+    def write() -> None:
+        pairs = {place * process.world + rank: text for rank, part in enumerate(found) for place, text in part}
+        if not pairs:
+            raise InputError(
+                f"of {len(sentences):,} sentences of {find_monolingual(data)} none was translated with a mean"
+                f" log-probability of {config.self_training} or more; lower self_training"
+            )
+        part = (folder / PAIRS).with_suffix(".part")
+        with gzip.open(part, "wt", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{sentences[n]}\t{pairs[n]}\t{CORPUS}\n" for n in sorted(pairs))
+        os.replace(part, folder / PAIRS)
+
+    process.first(write)
+
+
+def _sentences(data: Path) -> list[str]:
+    """Every sentence once, in their order, without those that the corpora or the development set have."""
+    known = {pair.src for split in ("train", "dev") for pair in read_pairs(find_split(data, split))}
+    lines = (" ".join(line.split()) for line in read_lines(find_monolingual(data)))
+    return [line for line in dict.fromkeys(lines) if line and line not in known]
+
+
+def _translated(
+    teacher: Teacher, config: TrainConfig, sentences: Sequence[str], process: Process
+) -> Iterator[tuple[int, str]]:
+    """The place of each sentence that was translated surely enough, and its translation."""
+    least = config.self_training or 0.0
+    model = teacher.model.eval()
+    prepare(model)
+    ids = teacher.src.ids_batch(sentences)
+    fits = sorted((n for n, row in enumerate(ids) if 0 < len(row) < config.max_tokens), key=lambda n: len(ids[n]))
+    for first in tqdm(range(0, len(fits), CHUNK), unit="chunk", desc="self-training", disable=process.rank > 0):
+        places = fits[first : first + CHUNK]
+        rows = [[*ids[n], model.config.eos_id] for n in places]
+        limits = [min(2 * len(row) + 16, model.config.max_positions) for row in rows]
+        produced = search_batch(model, rows, GREEDY, max_lengths=limits)
+        ended = [
+            (n, list(out[:-1]))
+            for n, out in zip(places, produced, strict=True)
+            if out[-1] == model.config.eos_id and not loops(out)
+        ]
+        sure = _mean_log_probs(model, [ids[n] for n, _ in ended], [out for _, out in ended]) if ended else []
+        for (n, out), each in zip(ended, sure, strict=True):
+            text = " ".join(teacher.tgt.decode(out).split())
+            if text and each >= least:
+                yield n, text
+
+
+@torch.inference_mode()
+def _mean_log_probs(model: Transformer, src: Sequence[Sequence[int]], tgt: Sequence[Sequence[int]]) -> list[float]:
+    """Nats a target token, its end included, that `model` gives each pair of ids (without EOS)."""
+    found: list[float] = []
+    for first in range(0, len(src), ROWS):
+        part = slice(first, first + ROWS)
+        batch = collate(src[part], tgt[part], model.config).to(model.output.weight.device)
+        logits = model(batch.src, batch.tgt_in, batch.src_keep, batch.rows)
+        nll = F.cross_entropy(logits.float(), batch.targets, reduction="none")
+        found += [-float(each.mean()) for each in nll.cpu().split([len(ids) + 1 for ids in tgt[part]])]
+    return found
