@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import operator
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from numbers import Real
-from typing import Any, Literal, TypeVar, cast, get_args
-
-import numpy as np
+from typing import Any, Literal, TypeVar
 
 from translator.errors import InputError
+from translator.rules import choice, keep, keep_flag, keep_real, keep_whole, real, require, whole
 
 FORMAT_VERSION = 1
 
@@ -30,72 +27,13 @@ Weights = Literal["fp32", "int8"]
 C = TypeVar("C")
 
 
-def whole(name: str, value: Any, low: int, high: int) -> int:
-    """`value` as an int: a whole number of Python's or NumPy's; no float, even 4.0, and no bool.
-
-    Raises:
-        InputError: it is none, or not from `low` to `high`; the message calls it `name`.
-    """
-    try:
-        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
-    except TypeError:
-        number = None
-    ok = number is not None and low <= number <= high
-    _require(ok, name, value, f"a whole number from {low} to {high}")
-    return cast(int, number)
-
-
-def real(name: str, value: Any, low: float, high: float) -> float:
-    """`value` as a number of Python's: a whole or a broken one of Python's or NumPy's, and no bool.
-
-    Raises:
-        InputError: it is none, or not from `low` to `high`; the message calls it `name`.
-    """
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    _require(number and low <= value <= high, name, value, f"a finite number from {low} to {high}")
-    return value if type(value) in (int, float) else float(value)
-
-
-def _require(ok: bool, name: str, value: object, want: str) -> None:
-    if not ok:
-        try:
-            said = repr(value)
-        except ValueError:  # Python writes no number of more than 4,300 digits
-            said = "a number without end"
-        raise InputError(f"{name} is {said:.200}; it must be {want}")
-
-
-def _keep(config: object, name: str, value: object) -> None:
-    """Put what a field was read as in the place of what was given: NumPy's numbers are none for JSON."""
-    object.__setattr__(config, name, value)
-
-
-def _whole(config: object, name: str, low: int, high: int) -> None:
-    _keep(config, name, whole(name, getattr(config, name), low, high))
-
-
-def _real(config: object, name: str, low: float, high: float) -> None:
-    _keep(config, name, real(name, getattr(config, name), low, high))
-
-
-def _flag(config: object, name: str) -> None:
-    value = getattr(config, name)
-    _require(isinstance(value, (bool, np.bool_)), name, value, "true or false")
-    _keep(config, name, bool(value))
-
-
-def _choice(name: str, value: object, literal: Any) -> None:
-    options = get_args(literal)
-    _require(isinstance(value, str) and value in options, name, value, "one of " + ", ".join(options))
-
-
 def from_dict(kind: type[C], values: Mapping[str, Any]) -> C:
     """Make the frozen config `kind` from a mapping; an unknown or a missing key is named.
 
     Raises:
         InputError: a key is unknown or missing, or a value is out of range.
     """
-    _require(isinstance(values, Mapping), kind.__name__, values, "names with values")
+    require(isinstance(values, Mapping), kind.__name__, values, "names with values")
     known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(set(values) - known)
     if unknown:
@@ -159,26 +97,26 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         for name, high in (("src_vocab", 1_000_000), ("tgt_vocab", 1_000_000), ("d_model", 8192), ("d_ff", 65536)):
-            _whole(self, name, 1, high)
+            keep_whole(self, name, 1, high)
         for name in ("encoder_layers", "decoder_layers", "encoder_heads", "decoder_heads"):
-            _whole(self, name, 1, 128)
-        _whole(self, "max_positions", 1, 100_000)
-        _whole(self, "first_position", 0, 1000)
+            keep_whole(self, name, 1, 128)
+        keep_whole(self, "max_positions", 1, 100_000)
+        keep_whole(self, "first_position", 0, 1000)
         for name in ("pad_id", "start_id", "eos_id"):
-            _whole(self, name, 0, self.tgt_vocab - 1)
+            keep_whole(self, name, 0, self.tgt_vocab - 1)
         if self.d_head is None:
             for name in ("encoder_heads", "decoder_heads"):
                 heads = getattr(self, name)
-                _require(self.d_model % heads == 0, name, heads, f"a divisor of d_model {self.d_model}, or set d_head")
+                require(self.d_model % heads == 0, name, heads, f"a divisor of d_model {self.d_model}, or set d_head")
         else:
-            _whole(self, "d_head", 1, 8192)
+            keep_whole(self, "d_head", 1, 8192)
         if self.decoder_d_ff is not None:
-            _whole(self, "decoder_d_ff", 1, 65536)
+            keep_whole(self, "decoder_d_ff", 1, 65536)
         if self.padded_length is not None:
-            _whole(self, "padded_length", 1, self.max_positions)
+            keep_whole(self, "padded_length", 1, self.max_positions)
         for name in ("dropout", "attention_dropout"):
-            _real(self, name, 0.0, 0.95)
-        _real(self, "norm_eps", 0.0, 1.0)
+            keep_real(self, name, 0.0, 0.95)
+        keep_real(self, "norm_eps", 0.0, 1.0)
         for name, literal in (
             ("norm", Norm),
             ("positions", Positions),
@@ -186,32 +124,32 @@ class ModelConfig:
             ("norm_variant", NormVariant),
             ("embeddings", Embeddings),
         ):
-            _choice(name, getattr(self, name), literal)
+            choice(name, getattr(self, name), literal)
         for name in ("final_norm", "norm_bias", "embedding_norm", "qkv_bias", "out_bias", "ff_bias", "output_bias"):
-            _flag(self, name)
+            keep_flag(self, name)
         for name in ("scale_embeddings", "xavier"):
-            _flag(self, name)
+            keep_flag(self, name)
         self._check_id_sets()
         same = self.embeddings != "shared" or self.src_vocab == self.tgt_vocab
-        _require(same, "embeddings", self.embeddings, "tied or separate when the vocabularies differ in size")
+        require(same, "embeddings", self.embeddings, "tied or separate when the vocabularies differ in size")
 
     def _check_id_sets(self) -> None:
         for name, size in (("banned_ids", self.tgt_vocab), ("masked_ids", self.src_vocab)):
             ids = getattr(self, name)
             if ids is None and name == "banned_ids":
                 continue
-            _require(isinstance(ids, (list, tuple)), name, ids, "a list of token ids")
-            _keep(self, name, tuple(whole(name, id_, 0, size - 1) for id_ in ids))  # JSON gives lists
+            require(isinstance(ids, (list, tuple)), name, ids, "a list of token ids")
+            keep(self, name, tuple(whole(name, id_, 0, size - 1) for id_ in ids))  # JSON gives lists
         sequences = self.banned_sequences
-        _require(isinstance(sequences, (list, tuple)), "banned_sequences", sequences, "a list of lists of token ids")
+        require(isinstance(sequences, (list, tuple)), "banned_sequences", sequences, "a list of lists of token ids")
         for sequence in sequences:
             ok = isinstance(sequence, (list, tuple)) and len(sequence) >= 2
-            _require(ok, "banned_sequences", sequence, "a list of at least two token ids; one by itself is a banned id")
+            require(ok, "banned_sequences", sequence, "a list of at least two token ids; one by itself is a banned id")
         top = self.tgt_vocab - 1
         read = tuple(tuple(whole("banned_sequences", id_, 0, top) for id_ in sequence) for sequence in sequences)
-        _keep(self, "banned_sequences", read)
+        keep(self, "banned_sequences", read)
         banned = self.banned_ids or ()
-        _require(self.eos_id not in banned, "banned_ids", banned, f"without the end-of-sentence token {self.eos_id}")
+        require(self.eos_id not in banned, "banned_ids", banned, f"without the end-of-sentence token {self.eos_id}")
 
     @property
     def head_counts(self) -> dict[str, tuple[int, int]]:
@@ -254,21 +192,21 @@ class DecodeConfig:
     candidates: int = 8
 
     def __post_init__(self) -> None:
-        _choice("method", self.method, Method)
-        _choice("penalty_kind", self.penalty_kind, LengthPenalty)
-        _whole(self, "beam", 1, 64)
-        _real(self, "length_penalty", -5.0, 5.0)
+        choice("method", self.method, Method)
+        choice("penalty_kind", self.penalty_kind, LengthPenalty)
+        keep_whole(self, "beam", 1, 64)
+        keep_real(self, "length_penalty", -5.0, 5.0)
         stops = isinstance(self.early_stopping, bool) or self.early_stopping == "never"
-        _require(stops, "early_stopping", self.early_stopping, "true, false or 'never'")
-        _flag(self, "force_eos")
-        _whole(self, "no_repeat_ngram_size", 0, 4096)
-        _real(self, "temperature", 0.01, 10.0)
-        _whole(self, "top_k", 0, 1_000_000)
-        _real(self, "top_p", 0.001, 1.0)
-        _whole(self, "seed", 0, 2**63 - 1)
-        _whole(self, "candidates", 1, 64)
+        require(stops, "early_stopping", self.early_stopping, "true, false or 'never'")
+        keep_flag(self, "force_eos")
+        keep_whole(self, "no_repeat_ngram_size", 0, 4096)
+        keep_real(self, "temperature", 0.01, 10.0)
+        keep_whole(self, "top_k", 0, 1_000_000)
+        keep_real(self, "top_p", 0.001, 1.0)
+        keep_whole(self, "seed", 0, 2**63 - 1)
+        keep_whole(self, "candidates", 1, 64)
         if self.max_length is not None:
-            _whole(self, "max_length", 1, 4096)
+            keep_whole(self, "max_length", 1, 4096)
 
 
 @dataclass(frozen=True)
@@ -290,11 +228,11 @@ class TextConfig:
 
     def __post_init__(self) -> None:
         named = isinstance(self.language, str) and 2 <= len(self.language) <= 16
-        _require(named, "language", self.language, "a code such as 'de'")
-        _choice("level", self.level, Level)
-        _choice("normalise", self.normalise, Literal["corpus", "none"])
+        require(named, "language", self.language, "a code such as 'de'")
+        choice("level", self.level, Level)
+        choice("normalise", self.normalise, Literal["corpus", "none"])
         for name in ("prefix_space", "lowercase"):
-            _flag(self, name)
+            keep_flag(self, name)
 
 
 @dataclass(frozen=True)
@@ -351,42 +289,42 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         for name, high in (("steps", 10**8), ("batch_tokens", 10**7), ("accumulate", 10_000), ("max_tokens", 4096)):
-            _whole(self, name, 1, high)
+            keep_whole(self, name, 1, high)
         for name in ("warmup", "decay", "eval_every", "eval_sentences", "average"):
-            _whole(self, name, 1, 10**8)
-        _whole(self, "vocab", 300, 1_000_000)
-        _choice("schedule", self.schedule, Schedule)
-        _choice("precision", self.precision, Precision)
+            keep_whole(self, name, 1, 10**8)
+        keep_whole(self, "vocab", 300, 1_000_000)
+        choice("schedule", self.schedule, Schedule)
+        choice("precision", self.precision, Precision)
         levels = Level if isinstance(self.base, str) else Literal["subword", "word", "char"]  # those it can learn
-        _choice("level", self.level, levels)
+        choice("level", self.level, levels)
         if self.tgt_level is not None:
-            _choice("tgt_level", self.tgt_level, levels)
+            choice("tgt_level", self.tgt_level, levels)
         same = not self.joint_vocab or self.tgt_level in (None, self.level)
-        _require(same, "tgt_level", self.tgt_level, f"{self.level!r}, since the vocabulary is joint")
-        _choice("begin", self.begin, Literal["best", "selected"])
-        _real(self, "lr", 1e-12, 100.0)
-        _real(self, "clip", 0.0, 1e6)
-        _real(self, "weight_decay", 0.0, 10.0)
-        _real(self, "adam_eps", 1e-30, 1.0)
+        require(same, "tgt_level", self.tgt_level, f"{self.level!r}, since the vocabulary is joint")
+        choice("begin", self.begin, Literal["best", "selected"])
+        keep_real(self, "lr", 1e-12, 100.0)
+        keep_real(self, "clip", 0.0, 1e6)
+        keep_real(self, "weight_decay", 0.0, 10.0)
+        keep_real(self, "adam_eps", 1e-30, 1.0)
         for name in ("label_smoothing", "bpe_dropout"):
-            _real(self, name, 0.0, 0.95)
-        _whole(self, "seed", 0, 2**63 - 1)
-        _flag(self, "joint_vocab")
+            keep_real(self, name, 0.0, 0.95)
+        keep_whole(self, "seed", 0, 2**63 - 1)
+        keep_flag(self, "joint_vocab")
         for name in ("name", "src", "tgt"):
             value = getattr(self, name)
-            _require(isinstance(value, str) and bool(value), name, value, "a name")
-        _require(isinstance(self.betas, (tuple, list)) and len(self.betas) == 2, "betas", self.betas, "two numbers")
-        _keep(self, "betas", tuple(real("betas", beta, 0.0, 1 - 1e-9) for beta in self.betas))  # JSON gives lists
+            require(isinstance(value, str) and bool(value), name, value, "a name")
+        require(isinstance(self.betas, (tuple, list)) and len(self.betas) == 2, "betas", self.betas, "two numbers")
+        keep(self, "betas", tuple(real("betas", beta, 0.0, 1 - 1e-9) for beta in self.betas))  # JSON gives lists
         for name in ("corpora", "model"):
             value = getattr(self, name)
-            _require(value is None or isinstance(value, Mapping), name, value, "names with values")
+            require(value is None or isinstance(value, Mapping), name, value, "names with values")
         known = (
             self.base is None or isinstance(self.base, Mapping) or (isinstance(self.base, str) and self.base.strip())
         )
-        _require(bool(known), "base", self.base, "names with values, or a checkpoint")
+        require(bool(known), "base", self.base, "names with values, or a checkpoint")
         if self.self_training is not None:
-            _real(self, "self_training", -100.0, 0.0)
-            _require(self.base is not None, "base", self.base, "what translates, since self_training is set")
+            keep_real(self, "self_training", -100.0, 0.0)
+            require(self.base is not None, "base", self.base, "what translates, since self_training is set")
         for name, copies in (self.corpora or {}).items():
             real(f"corpora.{name}", copies, 0.0, 1e6)
         from_dict(ModelConfig, {"src_vocab": self.vocab, "tgt_vocab": self.vocab, **(self.model or {})})

@@ -14,10 +14,11 @@ import numpy as np
 import torch
 
 from translator.checkpoints import Bundle
-from translator.config import DecodeConfig, from_dict, whole
+from translator.config import DecodeConfig, from_dict
 from translator.decode import Stop, check_target, encode
 from translator.errors import BusyError, InputError
 from translator.model import Encoded, Gates, Transformer
+from translator.rules import whole
 from translator.text import Encoding, is_blank, normalise_text
 
 FOREVER = 1e9  # seconds: some thirty years

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from translator.config import whole
 from translator.errors import InputError
+from translator.rules import whole
 from translator.trace import Token
 
 

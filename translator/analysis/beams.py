@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from translator.config import whole
 from translator.errors import InputError
 from translator.pipeline import Translator
+from translator.rules import whole
 from translator.trace import Step, Trace
 
 Fate = Literal["won", "ended", "grew", "pruned", "alive"]

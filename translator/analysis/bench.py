@@ -18,9 +18,9 @@ from translator.analysis.alignment import Link, best_links, both_ways, error_rat
 from translator.analysis.gold import GoldPair, GoldSet
 from translator.analysis.interventions import Progress
 from translator.analysis.norms import norms, share
-from translator.config import real, whole
 from translator.errors import CancelledError, InputError
 from translator.pipeline import Translator
+from translator.rules import real, whole
 from translator.trace import Token, Trace
 
 Reading = Literal["output", "input"]

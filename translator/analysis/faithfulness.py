@@ -18,9 +18,9 @@ from translator.analysis.aggregate import by_word, word_groups
 from translator.analysis.norms import norms, share
 from translator.analysis.passes import pair_of, to_numpy
 from translator.analysis.rollout import rollout
-from translator.config import whole
 from translator.errors import CancelledError, InputError
 from translator.pipeline import Translator
+from translator.rules import whole
 from translator.trace import Trace
 
 METHODS = ("raw", "norm", "rollout")

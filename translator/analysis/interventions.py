@@ -16,10 +16,10 @@ import torch
 from numpy.typing import ArrayLike
 
 from translator.analysis.passes import KINDS, Pair, head_counts, pair_of, to_numpy
-from translator.config import whole
 from translator.errors import CancelledError, InputError
 from translator.model import Gates, Transformer
 from translator.pipeline import Translator
+from translator.rules import whole
 from translator.trace import Trace, known_kind
 
 Values = Mapping[str, ArrayLike]

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from translator.analysis.passes import pair_of, to_numpy
-from translator.config import whole
 from translator.pipeline import Translator
+from translator.rules import whole
 from translator.trace import Candidate, Trace
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from translator.config import whole
 from translator.errors import InputError
+from translator.rules import whole
 from translator.trace import Trace
 
 MANY = 10**6

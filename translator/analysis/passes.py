@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from translator.config import whole
 from translator.decode import check_target
 from translator.decode.replay import source_keep, source_tensor
 from translator.errors import InputError
 from translator.model import Decoded, Encoded, Gates, Transformer
 from translator.pipeline import Translator
+from translator.rules import whole
 from translator.trace import Trace
 
 KINDS = ("encoder", "decoder", "cross")

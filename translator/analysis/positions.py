@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from translator.analysis.passes import pair_of
-from translator.config import real
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.model.positions import sinusoids
 from translator.pipeline import Translator
+from translator.rules import real
 from translator.trace import Trace
 
 Side = Literal["source", "target", "both"]

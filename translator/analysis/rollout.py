@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from translator.config import real
+from translator.rules import real
 
 RESIDUAL = 0.5
 """The share of each sublayer's output that its residual connection brings, as the source assumes."""

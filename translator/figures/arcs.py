@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from translator.config import whole
 from translator.errors import InputError
 from translator.figures.attention import KEY_TITLE, QUERY_TITLE
 from translator.figures.label import label, labels
 from translator.figures.style import Theme, figure, palette
+from translator.rules import whole
 
 LEAST = 0.02
 """Links of less weight are not drawn: they would be a haze. The table of links and the heat map have them."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from translator.config import whole
 from translator.errors import InputError
 from translator.figures.label import label
 from translator.figures.style import (
@@ -18,6 +17,7 @@ from translator.figures.style import (
     signed_scale,
     weight_scale,
 )
+from translator.rules import whole
 
 
 def head_statistic(

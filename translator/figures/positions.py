@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from translator.config import whole
 from translator.errors import InputError
 from translator.figures.style import Theme, colour_bar, figure, palette, signed_scale
+from translator.rules import whole
 
 MOST = 100_000
 Layout = Literal["interleaved", "concatenated"]

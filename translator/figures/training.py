@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from translator.config import real, whole
 from translator.errors import InputError
 from translator.figures.label import label
 from translator.figures.style import Theme, cell_numbers, colour_bar, figure, palette, token_axis, weight_scale
+from translator.rules import real, whole
 
 CURVES = (
     ("cross-entropy (nats)", {"nll": "training", "dev_nll": "held-out"}),
