@@ -152,6 +152,29 @@ def faults(source: str, shapes: bool) -> Iterator[str]:
                 yield f"{name} tells no shape"
 
 
+@pytest.mark.parametrize(
+    "page", sorted([*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")]), ids=lambda page: page.name
+)
+def test_every_file_that_is_named_is_there(page: Path) -> None:
+    """But for what a page of history tells of files that have gone."""
+    if page.name in ("CHANGELOG.md", "decisions.md"):
+        return
+    named = re.findall(
+        r"`((?:translator|tests|benchmarks|assets|configs|deploy|notebooks)/[\w./-]+)`", page.read_text()
+    )
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_guide_names_the_files_that_hold_what_is_to_be_changed() -> None:
+    places = re.findall(r"`([A-Z_]{4,})`[^`\n]{1,12}`(translator/[\w/]+\.py)`", GUIDE)
+    directions = next(block for block in blocks("python") if "eo-en" in block)
+    before = GUIDE[: GUIDE.index(directions)]
+    places.append((directions.split(" = ")[0], re.findall(r"`(translator/[\w/]+\.py)`", before)[-1]))
+    assert len(places) == 4
+    for name, path in places:
+        assert re.search(rf"^{name}\b.* = ", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), (name, path)
+
+
 def test_every_public_name_is_documented() -> None:
     """Shapes where arrays are the matter: in the model, in decoding, analysis and figures, and in the trace."""
     package = ROOT / "translator"
