@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from translator.pipeline import Translator, load
     from translator.trace import Step, Token, Trace
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 __all__ = [
     "BusyError",
     "CancelledError",
