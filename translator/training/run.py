@@ -148,32 +148,24 @@ def train(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu")
     config = config if begun is None else settled(config, begun)
     process.first(lambda: claim(config, data, folder))  # before the run that it grows from
     first, base = config.first(), folder / BASE
-    begins = base / (SELECTED if config.begin == "selected" else BEST)
-    fresh = not any(folder.glob(STATES))
-    if begun is not None:
-        if fresh:
+    teacher: Teacher | None = None
+    if not any(folder.glob(STATES)):  # else it has begun already
+        if begun is not None:
             process.first(lambda: keep(begun, folder))
-            if config.self_training is not None:
-                write_pairs(
-                    Teacher(begun.model.to(choose_device(device)), begun.src, begun.tgt), config, data, folder, process
-                )
-        trainer, corpus = build(config, data, folder, device=device)
-        if fresh:
-            grow(trainer.model, begun.model.state_dict())
-    elif first is None:
-        trainer, corpus = build(config, data, folder, device=device)
-    else:
-        if fresh:
-            trainer, corpus = train(first, data, base, device=device)
-            trainer.process.first(lambda: _hand_over(trainer, corpus, folder, config.begin))
-            if config.self_training is not None:
-                load_weights(trainer.model, read_weights(begins), begins)
-                write_pairs(Teacher(trainer.model, corpus.src, corpus.tgt), config, data, folder, process)
-        trainer, corpus = build(config, data, folder, device=device)
-        if fresh:
-            grow(trainer.model, read_weights(begins))
-    if fresh and config.self_training is not None and process.rank == 0:
-        trainer.log.add(step=0, self_training_pairs=sum(pair.corpus == CORPUS for pair in corpus.pairs))
+            teacher = Teacher(begun.model.to(choose_device(device)), begun.src, begun.tgt)
+        elif first is not None:
+            before, corpus = train(first, data, base, device=device)
+            process.first(lambda: _hand_over(before, corpus, folder, config.begin))
+            begins = base / (SELECTED if config.begin == "selected" else BEST)
+            load_weights(before.model, read_weights(begins), begins)
+            teacher = Teacher(before.model, corpus.src, corpus.tgt)
+    if teacher is not None:
+        write_pairs(teacher, config, data, folder, process)
+    trainer, corpus = build(config, data, folder, device=device)
+    if teacher is not None:
+        grow(trainer.model, teacher.model.state_dict())
+        if config.self_training is not None and process.rank == 0:
+            trainer.log.add(step=0, self_training_pairs=sum(pair.corpus == CORPUS for pair in corpus.pairs))
     trainer.run()
     return trainer, corpus
 

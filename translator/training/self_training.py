@@ -47,20 +47,24 @@ class Teacher:
 def write_pairs(teacher: Teacher, config: TrainConfig, data: Path, folder: Path, process: Process) -> None:
     """Translate the sentences that the corpora of `data` do not have; what is sure enough becomes `PAIRS` in `folder`.
 
-    Every process does its part; the first one writes.
+    Every process does its part; the first one writes. Does nothing for a run without `self_training`.
 
     Raises:
         InputError: there are no such sentences, or none was translated as surely as `config.self_training` asks.
     """
+    least = config.self_training
+    if least is None:
+        return
     sentences = _sentences(data)
-    found = process.gather(list(_translated(teacher, config, sentences[process.rank :: process.world], process)))
+    mine = sentences[process.rank :: process.world]
+    found = process.gather(list(_translated(teacher, mine, least, config.max_tokens, shown=process.rank == 0)))
 
     def write() -> None:
         pairs = {place * process.world + rank: text for rank, part in enumerate(found) for place, text in part}
         if not pairs:
             raise InputError(
                 f"of {len(sentences):,} sentences of {find_monolingual(data)} none was translated with a mean"
-                f" log-probability of {config.self_training} or more; lower self_training"
+                f" log-probability of {least} or more; lower self_training"
             )
         part = (folder / PAIRS).with_suffix(".part")
         with gzip.open(part, "wt", encoding="utf-8", newline="\n") as file:
@@ -78,15 +82,14 @@ def _sentences(data: Path) -> list[str]:
 
 
 def _translated(
-    teacher: Teacher, config: TrainConfig, sentences: Sequence[str], process: Process
+    teacher: Teacher, sentences: Sequence[str], least: float, max_tokens: int, *, shown: bool
 ) -> Iterator[tuple[int, str]]:
     """The place of each sentence that was translated surely enough, and its translation."""
-    least = config.self_training or 0.0
     model = teacher.model.eval()
     prepare(model)
     ids = teacher.src.ids_batch(sentences)
-    fits = sorted((n for n, row in enumerate(ids) if 0 < len(row) < config.max_tokens), key=lambda n: len(ids[n]))
-    for first in tqdm(range(0, len(fits), CHUNK), unit="chunk", desc="self-training", disable=process.rank > 0):
+    fits = sorted((n for n, row in enumerate(ids) if 0 < len(row) < max_tokens), key=lambda n: len(ids[n]))
+    for first in tqdm(range(0, len(fits), CHUNK), unit="chunk", desc="self-training", disable=not shown):
         places = fits[first : first + CHUNK]
         rows = [[*ids[n], model.config.eos_id] for n in places]
         limits = [min(2 * len(row) + 16, model.config.max_positions) for row in rows]
