@@ -160,7 +160,8 @@ def test_every_file_that_is_named_is_there(page: Path) -> None:
     if page.name in ("CHANGELOG.md", "decisions.md"):
         return
     named = re.findall(
-        r"`((?:translator|tests|benchmarks|assets|configs|deploy|notebooks)/[\w./-]+)`", page.read_text()
+        r"`((?:translator|tests|benchmarks|assets|configs|deploy|notebooks)/[\w./-]+)`",
+        page.read_text(encoding="utf-8"),
     )
     assert [path for path in named if not (ROOT / path).exists()] == []
 

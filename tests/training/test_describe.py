@@ -18,6 +18,7 @@ from translator.analysis.profile import head_profile, store
 from translator.config import ModelConfig, TrainConfig
 from translator.training.card import Card, render, table, verbatim
 from translator.training.data import read_pairs
+from translator.training.describe import ASSETS
 from translator.training.evaluate import evaluate_file
 from translator.training.self_training import PAIRS
 
@@ -74,18 +75,29 @@ def test_the_card_holds_the_measured_scores_and_the_credits(toy_config: Make, to
     assert len(rows(card, "Examples")) == 10
 
 
-def test_the_card_tells_of_self_training(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
-    """With how many pairs, and those who wrote their sentences."""
+def test_the_card_tells_of_self_training(
+    toy_config: Make,
+    toy_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With how many pairs, and who wrote their sentences, which differs by the pair of languages."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "monolingual.txt").write_text("jjjjj\niiiii\n", encoding="utf-8")
     settings = {"max_tokens": 12, "base": {"steps": 40, "eval_every": 40}, "self_training": -100.0}
     out, data = make(toy_config, toy_data, tmp_path, "tatoeba", **settings)
+    assert describe(out, data) == 2 and "corpus 'self-en-en' has no what, licence, credit" in capsys.readouterr().err
+    credits = json.loads((ASSETS / "credits.json").read_text(encoding="utf-8"))
+    credits["self-en-en"] = {**credits["tatoeba"], "what": "Letters"}
+    (tmp_path / "credits.json").write_text(json.dumps(credits), encoding="utf-8")
+    monkeypatch.setattr("translator.training.describe.ASSETS", tmp_path)
     assert describe(out, data) == 0
     card = translator.load(out, device="cpu").bundle.card
     pairs = len(read_pairs(tmp_path / "run" / PAIRS))
     assert pairs and ["self", str(pairs)] in rows(card, "Data")
     told = "run 2: what the weights before it translated with at least -100 nats a token"
-    assert ["self-training", told] in rows(card, "Training") and "- **self**: English sentences" in card
+    assert ["self-training", told] in rows(card, "Training") and "- **self**: Letters. CC-BY 2.0 FR." in card
 
 
 def test_a_corpus_without_credits_is_refused(

@@ -88,6 +88,16 @@ def test_what_was_translated_surely_enough_joins_the_text(
     assert taken(tmp_path / "half") == half and 0 < len(half) < len(want)
 
 
+def test_another_device_translates_the_same(
+    toy_config: Make, alone: Path, toy_checkpoint: Path, tmp_path: Path, second: str
+) -> None:
+    config = of_checkpoint(toy_config, toy_checkpoint, self_training=EVERYTHING)
+    for device in (second, "cpu"):
+        trainer, _ = train_run(config, alone, tmp_path / torch.device(device).type, device=device)
+        assert trainer.device.type == torch.device(device).type
+    assert taken(tmp_path / torch.device(second).type) == taken(tmp_path / "cpu")
+
+
 def test_processes_share_the_work(toy_config: Make, alone: Path, toy_checkpoint: Path, tmp_path: Path) -> None:
     bundle = translator.load(toy_checkpoint, device="cpu").bundle
     teacher, config = Teacher(bundle.model, bundle.src, bundle.tgt), of_checkpoint(toy_config, toy_checkpoint)

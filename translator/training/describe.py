@@ -102,10 +102,11 @@ def _credits(corpora: Sequence[str], licence: str, config: TrainConfig) -> str:
     credits = json.loads((ASSETS / "credits.json").read_text(encoding="utf-8"))
     lines = [f"The weights are under {licence}. They were learnt from:", ""]
     for name in sorted(corpora):
-        entry: Mapping[str, Any] = credits.get(name, {})
+        known = f"{name}-{config.src}-{config.tgt}" if name == CORPUS else name  # each pair translates other sentences
+        entry: Mapping[str, Any] = credits.get(known, {})
         missing = [key for key in ("what", "licence", "credit") if key not in entry]
         if missing:
-            said = f"corpus {name!r} has no {', '.join(missing)} in assets/credits.json"
+            said = f"corpus {known!r} has no {', '.join(missing)} in assets/credits.json"
             raise InputError(f"{said}; add an entry with its licence and credit")
         lines.append(f"- **{name}**: {entry['what']}. {entry['licence']}. Credit: {entry['credit']}.")
     longest = max(run.max_tokens for run in lineage(config))
