@@ -211,19 +211,21 @@ const marked = (trace, others) => {
 const mountCompare = (element, props, watch) => {
   const view = new Comparison(element), data = window.__explorerData || { examples: [] };
   let loads = 0, chosen = -1;
+  const typed = {};  // the load under way as a visitor wrote into a side: what comes of it after that leaves the side alone
   document.addEventListener("click", event => { if (event.isTrusted && event.target.closest("#compare-ask .segments")) chosen = loads; });
+  document.addEventListener("input", event => { for (const side of ["a", "b"]) if (event.isTrusted && event.target.closest(`#compare-${side}`)) typed[side] = loads; });
   const load = async (a, b) => {
     const number = ++loads;
     try {
       const pair = await Promise.all([a, b].map(async id => { const answer = await fetch(data.address + id + ".json"); if (!answer.ok) throw new Error(id); return answer.json(); }));
       if (number !== loads) return;
-      setField(field("compare-a"), pair[0].source);
-      setField(field("compare-b"), pair[1].source);
+      const free = [["a", pair[0]], ["b", pair[1]]].filter(([side]) => typed[side] !== number);
+      for (const [side, { source }] of free) setField(field(`compare-${side}`), source);
       view.notice("");
       view.show(...pair);
       // Where a tab is being built, Gradio may put back the direction that the radios began with: WebKit's order of events.
       for (let stays = 0, tries = 0; stays < 5 && tries < 40 && number === loads && number !== chosen; tries++) {
-        const meant = ["a", "b"].map((side, i) => document.querySelector(`#compare-direction-${side} input[value="${pair[i].checkpoint.src}-${pair[i].checkpoint.tgt}"]`)).filter(radio => radio && !radio.checked);
+        const meant = free.map(([side, { checkpoint }]) => document.querySelector(`#compare-direction-${side} input[value="${checkpoint.src}-${checkpoint.tgt}"]`)).filter(radio => radio && !radio.checked);
         for (const radio of meant) radio.click();
         stays = meant.length ? 0 : stays + 1;
         await new Promise(done => setTimeout(done, 50));

@@ -73,8 +73,14 @@ const mountExplorer = (element, props, watch, server) => {
     if (message.run !== run) return;  // it was stopped, or something else asked for since
     if (message.kind === "step") { busy(true); x.notice(""); setField(field("translation"), message.translation); return x.stream(message); }
     busy(false);
-    if (message.kind === "error") { x.restore(); if (x.payload) setField(field("translation"), x.payload.translation); if (!x.trace) x.empty(t("Nothing translated yet.")); return x.notice(tMessage(message.text), true); }
+    if (message.kind === "error") { goBack(); return x.notice(tMessage(message.text), true); }
     if (message.kind === "trace") { x.notice(""); x.show(message); announce(message); }
+  };
+  /** To the last translation that is whole. */
+  const goBack = () => {
+    x.restore();
+    if (x.payload) setField(field("translation"), x.payload.translation);
+    if (!x.trace) x.empty(t("Nothing translated yet."));
   };
   const announce = trace => {
     setField(field("translation"), trace.translation);
@@ -140,10 +146,10 @@ const mountExplorer = (element, props, watch, server) => {
   /* ---- the field: busy from the press on, stop, and what the server makes of the text while it is typed ---- */
   let pressed = 0;
   document.addEventListener("click", event => {
-    if (event.target.closest("#translate")) { x.notice(""); busy(true); run++; pressed = event.timeStamp; }
+    if (event.target.closest("#translate")) { x.notice(""); busy(true); run++; opening++; pressed = event.timeStamp; }
     if (!event.target.closest("#stop")) return;
     if (event.isTrusted && event.timeStamp - pressed < DOUBLE_CLICK) event.stopImmediatePropagation();  // meant Translate, in whose place Stop has come
-    else { busy(false); run++; x.restore(); if (x.payload) setField(field("translation"), x.payload.translation); x.notice(t("Stopped.")); }
+    else { busy(false); run++; goBack(); x.notice(t("Stopped.")); }
   }, true);
   document.addEventListener("keydown", event => {
     if (event.key === "Escape" && isBusy()) document.querySelector("#stop")?.click();

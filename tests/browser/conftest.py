@@ -26,7 +26,7 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
     stored = {name: CHECKPOINTS / name for name in DIRECTIONS}
     there = all((folder / "manifest.json").is_file() for folder in stored.values())
     models = Models(stored if there else dict.fromkeys(DIRECTIONS, tiny_checkpoint))
-    models.warm()
+    models.warm().join()
     server = Server(models, server_name="127.0.0.1", server_port=free_port())
     yield server.url
     server.close()
@@ -34,7 +34,10 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
 
 @pytest.fixture
 def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
-    """The page, drawn and watched for errors; the script `init` runs before it, `routes` answer for the server."""
+    """The page, drawn and watched for errors; the script `init` runs before it, `routes` answer for the server.
+
+    It is handed over once `shown` can be seen.
+    """
     contexts, faults = [], []
 
     def opened(
@@ -44,6 +47,7 @@ def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
         height: int = 900,
         init: str = "",
         routes: dict[str, Callable[[Route], None]] | None = None,
+        shown: str = "#attention-detail .xtick",
         **options: Any,
     ) -> Page:
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
@@ -56,7 +60,7 @@ def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
             page.route(pattern, answer)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(address + suffix)
-        page.wait_for_selector("#attention-detail .xtick")
+        page.wait_for_selector(shown)
         return page
 
     yield opened

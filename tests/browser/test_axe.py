@@ -17,8 +17,14 @@ BASE = Path(__file__).parents[2] / "assets" / "js" / "base.js"
 TABS = ("Explorer", "Compare", "Positions", "Lab", "Lesson", "About")
 
 
+STILL = """() => !document.querySelector('[aria-busy=true]')
+    && !document.getAnimations().some(each => each.effect.getComputedTiming().endTime < Infinity)"""
+"""Nothing is pale because it is being computed, or half way from pale to clear."""
+
+
 def faults(page: Page, where: str) -> list[str]:
-    """Rule, place and reason of all that is against a rule now."""
+    """Rule, place and reason of all that is against a rule, once nothing changes any more."""
+    page.wait_for_function(STILL)
     found: list[dict[str, Any]] = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [
         f"{where}: {rule['id']} at {' '.join(map(str, node['target']))}: {node['failureSummary']}"
@@ -35,7 +41,6 @@ def test_nothing_is_against_a_rule(open_page: Callable[..., Page], scheme: Any, 
     for tab in TABS:
         page.get_by_role("tab", name=tab, exact=True).click()
         page.wait_for_timeout(1000)
-        page.wait_for_function("!document.querySelector('.lab [aria-busy=true]')", timeout=60_000)  # pale meanwhile
         for folded in page.locator("#about .label-wrap:visible").all():
             folded.click()
         found += faults(page, tab)

@@ -2,50 +2,57 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
-from translator.decode.search import advance
+from translator.decode.steps import advance
+from translator.model import Cache, Stepped, Transformer
 
 pytestmark = pytest.mark.browser
+HELD_AT_MOST = 30.0  # seconds: what a test that failed leaves does not wait for ever
 
 
 @pytest.fixture
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several frames a token, however busy the machine."""
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Two tokens of a translation come; its others wait until this is set, however slow or fast the machine."""
+    go = threading.Event()
 
-    def later(*arguments: Any) -> Any:
-        time.sleep(0.1)
-        return advance(*arguments)
+    def later(model: Transformer, ids: Sequence[int], cache: Cache, *others: Any) -> Stepped:
+        if cache.length >= 2:
+            go.wait(HELD_AT_MOST)
+        return advance(model, ids, cache, *others)
 
-    monkeypatch.setattr(import_module("translator.decode.search"), "advance", later)
+    for module in ("search", "beam"):
+        monkeypatch.setattr(import_module(f"translator.decode.{module}"), "advance", later)
+    yield go
+    go.set()
 
 
-@pytest.mark.usefixtures("unhurried")
-def test_a_sentence_is_translated_token_by_token(open_page: Callable[..., Page]) -> None:
+def test_a_sentence_is_translated_token_by_token(open_page: Callable[..., Page], held: threading.Event) -> None:
     page = open_page()
     page.evaluate("""window.seen = [];
         new MutationObserver(() => window.seen.push(document.querySelectorAll('.chips.tgt .chip').length))
         .observe(document.querySelector('.chips.tgt'), {childList: true})""")
     page.fill("#source-text textarea", "Good morning. We are here.")
     page.click("#translate")
-    page.wait_for_function("document.body.classList.contains('busy')")
+    page.wait_for_function("document.querySelectorAll('.chips.tgt .chip').length === 2")
+    assert page.evaluate("window.__explorer.trace.live && document.body.classList.contains('busy')")
+    held.set()
     page.wait_for_function("!document.body.classList.contains('busy')")
     page.wait_for_function("window.__explorer.trace && window.__explorer.trace.source === 'Good morning. We are here.'")
     assert page.locator(".notice:visible").count() == 0
     seen = page.evaluate("window.seen")
-    assert len(set(seen)) > 1, "the tokens came all at once"
+    assert 2 in seen and seen[-1] > 2
     assert page.evaluate("window.__explorer.trace.tgt.length") == seen[-1]
 
 
-@pytest.mark.usefixtures("unhurried")
 def test_what_is_chosen_while_a_translation_is_written_is_shown_when_it_is_whole(
-    open_page: Callable[..., Page],
+    open_page: Callable[..., Page], held: threading.Event
 ) -> None:
     """Only cross rows arrive before that: the maps of the encoder are not there yet."""
     page = open_page()
@@ -58,8 +65,9 @@ def test_what_is_chosen_while_a_translation_is_written_is_shown_when_it_is_whole
         document.querySelector('#explorer [data-view=aggregate]').click();
         window.__explorer.set({ layer: 1, head: 3 });
     }""")
-    assert page.evaluate("window.__explorer.trace.live")
     assert page.evaluate(state) == ["cross", 1, 3, "heatmap"]
+    assert page.evaluate("window.__explorer.trace.live")
+    held.set()
     page.wait_for_function("!document.body.classList.contains('busy') && !window.__explorer.trace.live")
     assert page.evaluate(state) == ["encoder", 1, 3, "aggregate"]
     page.fill("#source-text textarea", "We are here.")
@@ -105,13 +113,15 @@ LONG = "Yesterday my old neighbour told me that the small cat which lives in his
 
 
 @pytest.mark.parametrize("by", ["#stop", ".examples button:nth-child(2)"], ids=["stop", "example"])
-def test_what_was_stopped_leaves_nothing(open_page: Callable[..., Page], by: str) -> None:
+def test_what_was_stopped_leaves_nothing(open_page: Callable[..., Page], held: threading.Event, by: str) -> None:
     page = open_page()
     page.click(".settings-toggle")
     page.locator("#method label", has_text="beam").click()
     page.fill("#source-text textarea", LONG)
     page.click("#translate")
-    page.wait_for_function("by => window.__explorer.trace.live && (document.querySelector(by).click(), true)", arg=by)
+    page.wait_for_function("window.__explorer.trace.live")
+    page.evaluate("by => document.querySelector(by).click()", by)
+    held.set()
     page.wait_for_function("!document.body.classList.contains('busy')")
     page.wait_for_timeout(2000)  # what was under way would have come
     shown = page.evaluate("(({ source, translation, live }) => [source, translation, !!live])(window.__explorer.trace)")
@@ -135,6 +145,7 @@ def test_enter_translates_whatever_is_held_with_it(open_page: Callable[..., Page
 def test_enter_compares_too(open_page: Callable[..., Page], key: str) -> None:
     page = open_page()
     page.get_by_role("tab", name="Compare").click()
+    page.wait_for_selector("#compare-direction-b [value=de-en]:checked")  # with the sentences that stand there first
     page.fill("#compare-a textarea", "We are here.")
     page.fill("#compare-b textarea", "They are there.")
     page.keyboard.press(key)
