@@ -15,7 +15,7 @@ TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
 INSTALL = $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt
 PYTEST = OMP_NUM_THREADS=1 $(PY) -m pytest
 
-.PHONY: all run test check lint unit audit format soak engines bench load assets docs space-check browser clean
+.PHONY: all run test check lint unit audit format soak engines bench load assets plotly docs space-check browser clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/.installed
@@ -112,6 +112,13 @@ load: $(VENV)/.dev
 assets: $(VENV)/.dev
 	$(PY) -m translator.ui.assets
 	$(PY) -m benchmarks.pictures
+
+# The part of plotly.js that is drawn with here, of the version that the package makes figures for.
+plotly: $(VENV)/.dev
+	cd assets/vendor && version=$$($(abspath $(PY)) -c "from plotly.offline import *; print(get_plotlyjs_version())") \
+	&& archive=$$(npm pack --silent plotly.js-cartesian-dist-min@$$version) \
+	&& tar -xzf $$archive --strip-components=1 package/plotly-cartesian.min.js package/LICENSE \
+	&& mv LICENSE plotly-LICENSE && rm $$archive
 
 docs: $(VENV)/.dev
 	$(PY) -m mkdocs build --strict

@@ -18,6 +18,7 @@ import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import bertviz
+from benchmarks.opening import DESK, PHONE, opening
 from benchmarks.report import Row, compare
 from benchmarks.served import free_port
 from benchmarks.timing import Times, Watch
@@ -33,6 +34,9 @@ OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--d
 SENTENCE = "My little brother and I walked to the old bridge this morning."
 HEALTH = {"words": 0, "tokens": 0, "limit": 128, "unknown": 0, "changed": 0, "normalised": "", "problem": ""}
 TARGETS = {
+    "opened: the first map, ms": 1500,
+    "opened by a phone over 4G: the first map, s": 10,
+    "fetched until then, KB": 1000,
     "first token, ms": 150,
     "6 × 8 heads × 3 kinds drawn, ms": 700,
     "another head, ms": 80,
@@ -123,8 +127,10 @@ def first_token(page: Page, runs: int) -> float:
     return statistics.median(times[1:])
 
 
-def measure(page: Page, runs: int) -> dict[str, float]:
+def measure(browser: Browser, page: Page, runs: int) -> dict[str, float]:
     """Every row of TARGETS."""
+    desk, _ = opening(browser, page.url, DESK, runs)
+    phone, fetched = opening(browser, page.url, PHONE, 3)
     payload = trace_payload(random_trace(24, 20), HEALTH)
     first = first_token(page, runs)
     usual = draw(page, payload, runs)
@@ -132,6 +138,9 @@ def measure(page: Page, runs: int) -> dict[str, float]:
     large = draw(page, trace_payload(random_trace(128, 128), HEALTH), 3)
     offline = offline_page(trace_payload(random_trace(24, 20), HEALTH, "f32"))
     values = (
+        desk,
+        phone / 1000,
+        fetched,
         first,
         usual["shown"],
         usual["picked"],
@@ -250,8 +259,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--out", type=Path, default=Path("runs/page.json"))
     args = parser.parse_args()
-    with opened() as (_, page), Watch() as watch:
-        found = measure(page, args.runs)
+    with opened() as (browser, page), Watch() as watch:
+        found = measure(browser, page, args.runs)
     for name, value in found.items():
         print(f"{name:48} {value:10.1f}   target {TARGETS[name]}")
     print(f"others used {watch.others:.0%} of the machine")

@@ -19,3 +19,5 @@ window.AttentionExplorer = {
   },
   go: () => { whenIdle(() => endLoadingClock()); return mountExplorer.go(); },
 };
+
+loadPlotly();

@@ -89,7 +89,6 @@ class Explorer {
     this.memory = {};
     for (const part of this.parts) if (part.needs.some(name => changed.has(name))) (part === this.detail && this.trace.live ? this.soon(changed) : part.paint(changed));
     if (changed.has("trace") || changed.has("language")) this.exports.paint();
-    loadPlotly();
   }
 
   /** While tokens come the large map waits for them to be painted: it takes longer than all the rest. */

@@ -5,10 +5,11 @@ const mountPlot = (element, props, watch, say = t) => {
   const box = element.querySelector(".plot-view"), plot = box.querySelector(".plot"), note = box.querySelector("output");
   const draw = () => {
     if (!props.value || !window.Plotly || !box.clientWidth) return;
-    const themes = JSON.parse(props.value), figure = themes[dark() ? "dark" : "light"];
-    note.textContent = themes.error ? tMessage(themes.error) : "";
-    plot.hidden = !!themes.error;
-    if (themes.error) return;
+    const value = JSON.parse(props.value), figure = value.light;
+    note.textContent = value.error ? tMessage(value.error) : "";
+    plot.hidden = !!value.error;
+    if (value.error) return;
+    if (dark()) for (const [path, changed] of value.dark) path.slice(0, -1).reduce((node, name) => node[name], figure)[path.at(-1)] = changed;
     speakFigure(figure, say);
     const height = figure.layout.height || heightOf(figure), finger = touch();
     const layout = { ...figure.layout, autosize: true, font: { ...figure.layout.font, family: cssVar("--sans") }, height };
@@ -36,18 +37,15 @@ const titleOf = box => [...document.querySelectorAll("h2, h3, figcaption, [role=
 /** Plotly's own bar saves a PNG; this saves the same figure as SVG. */
 const svgButton = () => ({ name: "svg", title: t("Download as SVG"), icon: { width: 16, height: 16, path: "M8 1v8M4.500 6 8 9.500 11.500 6M2 12v2.500h12V12h-1.500v1h-9v-1z M7.200 1h1.600v7h-1.600z" }, click: plot => Plotly.downloadImage(plot, { format: "svg", filename: "figure", width: plot.clientWidth, height: plot.clientHeight }) });
 
-/** plotly.js is large: chips and tiles are drawn first, and the library is fetched when there is time for it. */
-const loadPlotly = () => {
-  const address = (window.__explorerData || {}).plotly;
-  if (window.Plotly || !address || loadPlotly.asked) return;
-  loadPlotly.asked = true;
-  setTimeout(() => document.head.append(el("script", { src: address, on: { load: () => dispatchEvent(new Event("explorer-plotly")) } })), 0);
+/** plotly.js is fetched while Gradio builds the page, which mostly waits for small files: its own first run fits in there. */
+const loadPlotly = (tries = 5) => {
+  const address = window.__explorerData?.plotly;  // an offline page holds it
+  if (!address) return;
+  const again = () => { script.remove(); if (tries > 1) setTimeout(() => loadPlotly(tries - 1), 2000); };
+  const script = el("script", { src: address, on: { load: () => dispatchEvent(new Event("explorer-plotly")), error: again } });
+  document.head.append(script);
 };
-const whenPlotly = run => {
-  if (window.Plotly) return run();
-  addEventListener("explorer-plotly", run, { once: true });
-  loadPlotly();
-};
+const whenPlotly = run => (window.Plotly ? run() : addEventListener("explorer-plotly", run, { once: true }));
 
 /** Names, legends, axes and hover texts of a figure in the page's language; "sine, pair 3" is a word and a number. */
 const speakFigure = ({ data, layout }, say) => {

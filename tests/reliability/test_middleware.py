@@ -23,7 +23,8 @@ JOIN = {"data": ["Hallo", 1], "fn_index": 3, "session_hash": "abc"}
 class Inner:
     """Stands for Gradio: notes what reaches it, and answers with open CORS."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer: bytes = b"inner") -> None:
+        self.answer = answer
         self.paths: list[str] = []
         self.bodies: list[bytes] = []
 
@@ -35,7 +36,7 @@ class Inner:
             raise RuntimeError("canary in a traceback")
         headers = [(b"content-type", b"text/plain"), (b"access-control-allow-origin", b"https://evil.example")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"inner"})
+        await send({"type": "http.response.body", "body": self.answer})
 
 
 @pytest.fixture
@@ -130,6 +131,30 @@ def test_every_answer_has_safe_headers_and_no_open_cors(inner: Inner) -> None:
         assert "frame-ancestors 'self' https://huggingface.co https://*.hf.space" in headers["content-security-policy"]
         assert headers["referrer-policy"]
         assert not [name for name in headers if name.startswith("access-control")]
+
+
+LINK = (b"link", b"<plotly.js>; rel=preload; as=script")
+
+
+@pytest.mark.parametrize("path", ["/", "/config", "/config/"])
+def test_the_page_is_compressed_and_says_what_it_will_need(path: str) -> None:
+    guard = Guard(Inner(b"a page " * 1000), DOORS, page_headers=[LINK])
+    answer = ask(guard, "GET", path, headers={"accept-encoding": "gzip"})
+    assert answer.text == "a page " * 1000
+    assert answer.headers["content-encoding"] == "gzip" and answer.num_bytes_downloaded < 1000
+    assert answer.headers["link"] == LINK[1].decode() and answer.headers["x-content-type-options"] == "nosniff"
+    plain = ask(guard, "GET", path, headers={"accept-encoding": "identity"})
+    assert plain.text == "a page " * 1000 and "content-encoding" not in plain.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("HEAD", "/"), ("GET", "/gradio_api/queue/data"), ("GET", "/assets/index.js")]
+)
+def test_nothing_but_the_page_is_compressed(method: str, path: str) -> None:
+    """A stream must not wait for more of it, files are Gradio's affair, and a HEAD asks whether we are here."""
+    guard = Guard(Inner(b"a part " * 1000), DOORS, page_headers=[LINK])
+    answer = ask(guard, method, path, headers={"accept-encoding": "gzip"})
+    assert answer.status_code == 200 and not {"content-encoding", "link"} & answer.headers.keys()
 
 
 def test_a_failure_inside_is_an_answer_without_its_reason(

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from plotly.offline import get_plotlyjs_version
 
 from translator.ui import frontend
 from translator.ui.assets import make_examples, stale_examples
@@ -52,6 +53,12 @@ def test_every_sentence_is_translated_and_keeps_its_holes(language: str) -> None
         if key in english() and not set(holes.findall(value)) <= set(holes.findall(key))
     ]
     assert wrong == []
+
+
+def test_plotly_is_of_the_version_that_figures_are_made_for() -> None:
+    """`make plotly` fetches it."""
+    banner = frontend.PLOTLY_JS.read_text(encoding="utf-8")[:200]
+    assert f"(cartesian - minified) v{get_plotlyjs_version()}\n" in banner
 
 
 @pytest.mark.parametrize("name", ["explorer", "compare", "chrome"])

@@ -7,7 +7,7 @@ a value that stands in a template as script.)
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gradio as gr
@@ -74,9 +74,25 @@ def plotly_view(figure: str | None = None, *, elem_id: str | None = None) -> gr.
 
 
 def show(draw: Callable[..., go.Figure], *arguments: Any, **options: Any) -> str:
-    """A figure of `translator.figures` in both themes, as the value of a `plotly_view`."""
-    light, dark = (draw(*arguments, theme=theme, **options).to_json() for theme in ("light", "dark"))
-    return f'{{"light":{light},"dark":{dark}}}'
+    """A figure of `translator.figures` as the value of a `plotly_view`.
+
+    It is "light", the whole figure, and "dark", [path, value] of whatever else that theme has: its numbers are sent
+    once.
+    """
+    light, dark = (json.loads(draw(*arguments, theme=theme, **options).to_json()) for theme in ("light", "dark"))
+    return json.dumps({"light": light, "dark": list(_changes(light, dark))}, separators=(",", ":"))
+
+
+def _changes(one: Any, other: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Where `other` is something else than `one`, and what."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for name in one:
+            yield from _changes(one[name], other[name], (*path, name))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place in range(len(one)):
+            yield from _changes(one[place], other[place], (*path, place))
+    elif one != other:
+        yield path, other
 
 
 def refuse(text: str) -> str:

@@ -1,6 +1,7 @@
 """What stands before Gradio: only our routes, small bodies of known shape, a rate per address, safe headers.
 
-Pure ASGI, so that a body is refused before anything parses it and streams pass through unbuffered.
+Pure ASGI, so that a body is refused before anything parses it and streams pass through unbuffered. Gradio compresses
+its files; its page, which is larger than most of them, is compressed here.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import logging
 import re
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import parse_qs
+
+from starlette.middleware.gzip import GZipMiddleware
 
 from translator.errors import InputError
 from translator.ui.gate import CALLER, Caller
@@ -23,6 +26,7 @@ Scope = dict[str, Any]
 Message = dict[str, Any]
 Receive = Callable[[], Any]
 Send = Callable[[Message], Any]
+Header = tuple[bytes, bytes]
 
 log = logging.getLogger(__name__)
 BODY = 64 * 1024
@@ -39,6 +43,7 @@ _READ = re.compile(
     r"|file=(?![a-z][a-z0-9+.-]+:).+|call/(v2/)?\w+/[\w-]{1,64}))?",
     re.IGNORECASE,
 )
+_PAGE = re.compile(r"/(config/?)?")
 _CALLS = (
     (re.compile(r"/gradio_api/queue/join"), "join"),
     (re.compile(r"/gradio_api/cancel"), "cancel"),
@@ -115,8 +120,18 @@ class _Refused(Exception):
 class Guard:
     """The ASGI application that the world talks to; `app` is Gradio's."""
 
-    def __init__(self, app: Any, doors: Doors, *, readers: Readers | None = None, rate: Rate | None = None) -> None:
+    def __init__(
+        self,
+        app: Any,
+        doors: Doors,
+        *,
+        readers: Readers | None = None,
+        rate: Rate | None = None,
+        page_headers: Sequence[Header] = (),
+    ) -> None:
         self.app = app
+        self._page: Any = GZipMiddleware(app, minimum_size=1024, compresslevel=6)
+        self._page_headers = page_headers
         self.doors = doors
         self.readers = readers or Readers()
         self.rate = rate or Rate()
@@ -180,7 +195,9 @@ class Guard:
         """A GET; while it is a stream of messages, its session counts as read until its client is gone."""
         found = _STREAM.fullmatch(scope["path"])
         if not found:
-            await self.app(scope, receive, answer.send)
+            page = scope["method"] == "GET" and _PAGE.fullmatch(scope["path"])
+            answer.headers = self._page_headers if page else ()
+            await (self._page if page else self.app)(scope, receive, answer.send)
             return
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         session = found["event"] or query.get("session_hash", [""])[0]
@@ -254,12 +271,14 @@ class _Answer:
     def __init__(self, send: Send) -> None:
         self._send = send
         self._begun = self._ended = False
+        self.headers: Sequence[Header] = ()
+        """What is said besides."""
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._begun = True
             kept = [(name, value) for name, value in message.get("headers", ()) if not _DROPPED.fullmatch(name.lower())]
-            message = {**message, "headers": [*kept, *_HEADERS]}
+            message = {**message, "headers": [*kept, *_HEADERS, *self.headers]}
         elif message["type"] == "http.response.body":
             self._ended = not message.get("more_body", False)
         await self._send(message)

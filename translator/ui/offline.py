@@ -34,7 +34,7 @@ _BARE = 'run("own").then(() => window.AttentionExplorer.chrome(document.getEleme
 
 
 def offline_page(payload: dict[str, Any], *, home: str = "") -> str:
-    """A page of about 2.4 MB: plotly.js and the trace are embedded compressed and inflated by the browser.
+    """A page of about 1.1 MB: plotly.js and the trace are embedded compressed and inflated by the browser.
 
     Args:
         payload: `trace_payload` with "f32" weights, so that the page's numbers are exact.

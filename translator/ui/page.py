@@ -58,7 +58,7 @@ def _tab(name: str) -> gr.Tab:
 def launch_settings(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> dict[str, Any]:
     """What `launch` needs besides an address; theme and head belong to it in Gradio 6."""
     return {
-        "theme": gr.themes.Base(),
+        "theme": gr.themes.Base(font="sans-serif", font_mono="monospace"),  # our styles name fonts; its own are fetched
         "head": frontend.head(SETTINGS, tuple(models.names), examples),
         "footer_links": [],
         "ssr_mode": False,

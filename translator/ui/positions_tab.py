@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 import numpy as np
+import plotly.graph_objects as go
 
 from translator.errors import InputError, TranslatorError
 from translator.figures import positions
@@ -83,10 +85,20 @@ def _draw(models: session.Models, source: Any, layout: Any, length: Any, depth: 
     except InputError as error:  # no other figure hangs on which curves were chosen
         curves = explorer.refuse(str(error))
     return [
-        explorer.show(positions.positional_heatmap, table),
+        _heatmap(positions.positional_heatmap, table),
         curves,
-        explorer.show(positions.similarity_matrix, table),
+        _heatmap(positions.similarity_matrix, table),
     ]
+
+
+def _heatmap(draw: Callable[..., go.Figure], table: np.ndarray) -> str:
+    """A heat map whose numbers travel in 32 bits, half of what they are: all of the page waits for its first ones."""
+
+    def single(**options: Any) -> go.Figure:
+        fig = draw(table, **options)
+        return fig.update_traces(z=np.asarray(fig.data[0].z, dtype=np.float32))
+
+    return explorer.show(single)
 
 
 def own_table(models: session.Models, direction: str) -> np.ndarray:

@@ -24,6 +24,7 @@ from gradio import queueing, routes
 from gradio.utils import get_function_params
 
 from translator.errors import InputError
+from translator.ui import frontend
 from translator.ui.heaps import keep_few_heaps, wait_tidily
 from translator.ui.limits import Doors
 from translator.ui.middleware import Guard, Readers
@@ -138,7 +139,7 @@ def _guarded(known: Doors, readers: Readers) -> Any:
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         # Gradio adds its own middleware, open CORS among it, outside of any that it is given: stand before all.
-        app.middleware_stack = Guard(app.middleware_stack, known, readers=readers)
+        app.middleware_stack = Guard(app.middleware_stack, known, readers=readers, page_headers=frontend.PAGE_HEADERS)
         yield
 
     return lifespan

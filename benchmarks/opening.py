@@ -1,0 +1,60 @@
+"""What a visitor waits for when the page opens: from the address to the first map, and what is fetched for it."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from playwright.sync_api import Browser
+
+_WATCH = """(() => {
+    const look = () => {
+        if (document.querySelector('#attention-detail .xtick')) window.firstMap = performance.now();
+        else requestAnimationFrame(look);
+    };
+    look();
+})()"""
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """A screen, a line and a processor; the line is as fast as this machine's own where nothing is said of it."""
+
+    width: int
+    height: int
+    latency: float = 0.0
+    """Milliseconds that each request waits."""
+    bits: float | None = None
+    """Bits a second that come in."""
+    slower: float = 1.0
+    """How many times slower than this machine's processor."""
+
+
+DESK = Visitor(1440, 900)
+PHONE = Visitor(390, 844, latency=300, bits=1.6e6, slower=4)
+"""A middling phone over a middling 4G: what Lighthouse calls slow 4G, with twice its latency."""
+
+
+def opening(browser: Browser, address: str, visitor: Visitor, runs: int) -> tuple[float, float]:
+    """Milliseconds to the first map and KB that came by then, medians; nothing is kept from one run to the next."""
+    found = [_once(browser, address, visitor) for _ in range(runs)]
+    shown, fetched = (statistics.median(values) for values in zip(*found, strict=True))
+    return shown, fetched
+
+
+def _once(browser: Browser, address: str, visitor: Visitor) -> tuple[float, float]:
+    context = browser.new_context(viewport={"width": visitor.width, "height": visitor.height})
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    devtools, sizes = context.new_cdp_session(page), [0.0]
+    devtools.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    devtools.send("Network.enable")
+    line = {"latency": visitor.latency, "downloadThroughput": visitor.bits / 8 if visitor.bits else -1}
+    devtools.send("Network.emulateNetworkConditions", {"offline": False, "uploadThroughput": -1, **line})
+    devtools.send("Emulation.setCPUThrottlingRate", {"rate": visitor.slower})
+    page.add_init_script(_WATCH)
+    page.goto(address, wait_until="commit")
+    page.wait_for_function("window.firstMap")
+    shown = page.evaluate("window.firstMap")
+    context.close()
+    return shown, sum(sizes) / 1000

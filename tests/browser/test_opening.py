@@ -1,0 +1,64 @@
+"""What the page fetches as it opens, and what it does when that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Request, Route
+
+from translator.figures.style import DARK, LIGHT
+
+pytestmark = pytest.mark.browser
+
+
+def test_plotly_comes_once_and_before_anything_asks_for_it(open_page: Callable[..., Page]) -> None:
+    """The browser takes what the page's header named; an address spelt otherwise would be fetched twice."""
+    page = open_page()
+    fetched: list[Request] = []
+    page.on("request", lambda request: fetched.append(request))
+    page.reload()
+    page.wait_for_selector("#attention-detail .xtick")
+    addresses = [request.url for request in fetched]
+    named = [address for address in addresses if "plotly" in address]
+    assert len(named) == 1
+    assert addresses.index(named[0]) < 8, "it waited for Gradio"
+
+
+def test_maps_are_drawn_though_plotly_failed_at_first(open_page: Callable[..., Page]) -> None:
+    asked: list[str] = []
+
+    def fail_twice(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) < 4:  # the header's and the page's own
+            route.abort()
+        else:
+            route.continue_()
+
+    open_page(routes={"**/plotly*.js": fail_twice})
+    assert len(asked) == 4
+
+
+def test_the_page_is_small(open_page: Callable[..., Page]) -> None:
+    """KB that come until the first map is drawn; who opens it on a phone waits for each."""
+    page = open_page()
+    sizes: list[float] = []
+    devtools = page.context.new_cdp_session(page)
+    devtools.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    devtools.send("Network.enable")
+    devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    page.reload()
+    page.wait_for_selector("#attention-detail .xtick")
+    assert 500_000 < sum(sizes) < 1_000_000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_figure_has_the_colours_of_its_theme(open_page: Callable[..., Page], scheme: str) -> None:
+    page = open_page(color_scheme=scheme)
+    page.get_by_role("tab", name="Positions").click()
+    page.wait_for_selector("#position-heatmap .xtick:visible")
+    colour = "document.querySelector('#position-heatmap .plot').data[0].colorscale[4][1]"
+    assert page.evaluate(colour) == {"light": LIGHT, "dark": DARK}[scheme].page
+    page.click("#page-chrome .theme")
+    other = {"light": DARK, "dark": LIGHT}[scheme].page
+    page.wait_for_function(f"{colour} === '{other}'")
