@@ -41,7 +41,11 @@ const svgButton = () => ({ name: "svg", title: t("Download as SVG"), icon: { wid
 const loadPlotly = (tries = 5) => {
   const address = window.__explorerData?.plotly;  // an offline page holds it
   if (!address) return;
-  const again = () => { script.remove(); if (tries > 1) setTimeout(() => loadPlotly(tries - 1), 2000); };
+  const again = () => {
+    script.remove();
+    if (tries > 1) setTimeout(() => loadPlotly(tries - 1), 2000);
+    else window.__explorer?.notice(t("What draws the maps did not arrive. Please reload the page."), true);
+  };
   const script = el("script", { src: address, on: { load: () => dispatchEvent(new Event("explorer-plotly")), error: again } });
   document.head.append(script);
 };

@@ -39,6 +39,12 @@ def test_maps_are_drawn_though_plotly_failed_at_first(open_page: Callable[..., P
     assert len(asked) == 4
 
 
+def test_a_visitor_is_told_when_maps_cannot_be_drawn(open_page: Callable[..., Page]) -> None:
+    page = open_page(routes={"**/plotly*.js": lambda route: route.abort()}, shown=".notice.error", locale="de-DE")
+    assert page.locator(".chips.src .chip").count() > 3
+    assert "Bitte laden Sie die Seite neu" in page.inner_text(".notice.error")
+
+
 def test_the_page_is_small(open_page: Callable[..., Page]) -> None:
     """KB that come until the first map is drawn; who opens it on a phone waits for each."""
     page = open_page()
