@@ -115,7 +115,7 @@ assets: $(VENV)/.dev
 
 # The part of plotly.js that is drawn with here, of the version that the package makes figures for.
 plotly: $(VENV)/.dev
-	cd assets/vendor && version=$$($(abspath $(PY)) -c "from plotly.offline import *; print(get_plotlyjs_version())") \
+	cd assets/vendor && version=$$($(abspath $(PY)) -c "from plotly import offline; print(offline.get_plotlyjs_version())") \
 	&& archive=$$(npm pack --silent plotly.js-cartesian-dist-min@$$version) \
 	&& tar -xzf $$archive --strip-components=1 package/plotly-cartesian.min.js package/LICENSE \
 	&& mv LICENSE plotly-LICENSE && rm $$archive

@@ -32,7 +32,7 @@ class Visitor:
 
 DESK = Visitor(1440, 900)
 PHONE = Visitor(390, 844, latency=300, bits=1.6e6, slower=4)
-"""A middling phone over a middling 4G: what Lighthouse calls slow 4G, with twice its latency."""
+"""A middling phone over what Lighthouse calls slow 4G, with twice its latency."""
 
 
 def opening(browser: Browser, address: str, visitor: Visitor, runs: int) -> tuple[float, float]:

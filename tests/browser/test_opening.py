@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Request, Route
+from playwright.sync_api import Browser, Page, Request, Route
 
+from benchmarks.opening import DESK, opening
 from translator.figures.style import DARK, LIGHT
 
 pytestmark = pytest.mark.browser
@@ -28,14 +29,14 @@ def test_plotly_comes_once_and_before_anything_asks_for_it(open_page: Callable[.
 def test_maps_are_drawn_though_plotly_failed_at_first(open_page: Callable[..., Page]) -> None:
     asked: list[str] = []
 
-    def fail_twice(route: Route) -> None:
+    def fail_thrice(route: Route) -> None:
         asked.append(route.request.url)
-        if len(asked) < 4:  # the header's and the page's own
+        if len(asked) < 4:
             route.abort()
         else:
             route.continue_()
 
-    open_page(routes={"**/plotly*.js": fail_twice})
+    open_page(routes={"**/plotly*.js": fail_thrice})
     assert len(asked) == 4
 
 
@@ -45,17 +46,10 @@ def test_a_visitor_is_told_when_maps_cannot_be_drawn(open_page: Callable[..., Pa
     assert "Bitte laden Sie die Seite neu" in page.inner_text(".notice.error")
 
 
-def test_the_page_is_small(open_page: Callable[..., Page]) -> None:
+def test_the_page_is_small(browser: Browser, address: str) -> None:
     """KB that come until the first map is drawn; who opens it on a phone waits for each."""
-    page = open_page()
-    sizes: list[float] = []
-    devtools = page.context.new_cdp_session(page)
-    devtools.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
-    devtools.send("Network.enable")
-    devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    page.reload()
-    page.wait_for_selector("#attention-detail .xtick")
-    assert 500_000 < sum(sizes) < 1_000_000
+    _, fetched = opening(browser, address, DESK, 1)
+    assert 500 < fetched < 1000
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

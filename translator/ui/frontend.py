@@ -75,8 +75,8 @@ def in_script(value: Any) -> str:
 def head(settings: tuple[str, ...], directions: tuple[str, ...], folder: Path = EXAMPLES) -> str:
     """What the page's <head> holds: our own styles, words and script, inline.
 
-    (`launch(css=...)` would rewrite every selector.) The script runs plotly.js once the first view is
-    drawn. Addresses are relative, so that the page also works under a sub-path.
+    (`launch(css=...)` would rewrite every selector.) The script runs plotly.js as soon as it has
+    come. Addresses are relative, so that the page also works under a sub-path.
 
     Args:
         settings: the names of the decoding controls, in the order of the page's inputs.
