@@ -1,51 +1,45 @@
-"""The page's own files: scripts joined to one, styles, words in three languages, examples, and where they lie."""
+"""The page's own files: script and styles as they are built, words in three languages, examples, and where they lie."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from translator import questions
 from translator.config import DecodeConfig
+from translator.resources import resources
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
+ASSETS = resources("assets")
+STATIC = Path(__file__).resolve().parent / "static"
+"""What `npm run build` writes in `web/`: the page's script with its markup, and its styles."""
 PLOTLY_JS = ASSETS / "vendor" / "plotly-cartesian.min.js"
 """plotly.js without maps, 3D and whatever else is not drawn here: a third of what plotly's wheel ships."""
 PLOTLY_ADDRESS = "gradio_api/file=" + quote(PLOTLY_JS.as_posix(), safe="/:@!$&'()*+,;=~")
 """Relative, so that the page also works under a sub-path."""
 PAGE_HEADERS = ((b"link", f"<{PLOTLY_ADDRESS}>; rel=preload; as=script; fetchpriority=low".encode()),)
 """plotly.js is on its way while Gradio builds the page: it is half of all that is fetched."""
-SCRIPTS = (
-    "base", "trace", "chips", "mosaic", "heat", "detail", "arcs", "side", "health", "export", "explorer", "plotview",
-    "compare", "page", "frames", "boot", "lesson", "ribbons", "lab",
-)  # fmt: skip
 LANGUAGES = ("zh", "de")
 EXAMPLES = ASSETS / "examples"
+TRANSLATIONS = EXAMPLES / "translations.json"
+"""The translation of every stored example by its id, made with them."""
 
 
 @cache
 def script() -> str:
-    """Every script of the page in one scope, in the order that they need each other."""
-    parts = [(ASSETS / "js" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
-    return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();"
+    """The page's script, which holds its markup too; safe inside a <script> element."""
+    return (STATIC / "explorer.js").read_text(encoding="utf-8")
 
 
 @cache
 def style() -> str:
     """The explorer's styles, and those that put Gradio's parts in their place."""
-    return "\n".join(
-        (ASSETS / name).read_text(encoding="utf-8") for name in ("explorer.css", "page.css", "lesson.css", "lab.css")
-    )
-
-
-@cache
-def template(name: str = "explorer") -> str:
-    """A component's markup. It holds no text of a user, and nothing that a template engine would run."""
-    return (ASSETS / f"{name}.html").read_text(encoding="utf-8")
+    return (STATIC / "explorer.css").read_text(encoding="utf-8")
 
 
 @cache
@@ -55,9 +49,38 @@ def locales() -> dict[str, dict[str, str]]:
 
 
 @cache
-def examples() -> tuple[dict[str, str], ...]:
-    """The example sentences: id, direction, name, text."""
+def all_examples() -> tuple[dict[str, Any], ...]:
+    """Every example sentence: id, direction, name, text, and what its translation has to have (see `right`)."""
     return tuple(json.loads((ASSETS / "examples.json").read_text(encoding="utf-8")))
+
+
+@cache
+def examples() -> tuple[dict[str, str], ...]:
+    """The example sentences that are shown: id, direction, name, text.
+
+    One that the present weights translate wrong is left out, unless it is there to show a weakness, which it then
+    says under "weakness".
+    """
+    stored = TRANSLATIONS.read_text(encoding="utf-8") if TRANSLATIONS.is_file() else "{}"
+    return shown_examples(all_examples(), json.loads(stored))
+
+
+def shown_examples(every: Iterable[dict[str, Any]], translations: Mapping[str, str]) -> tuple[dict[str, str], ...]:
+    """`examples`, of these sentences and their translations by id; what was not translated yet is shown."""
+    shown = []
+    for example in every:
+        translation = translations.get(example["id"])
+        told = {name: value for name, value in example.items() if name not in ("wants", "weakness")}
+        if translation is None or right(example, translation):
+            shown.append(told)
+        elif "weakness" in example:
+            shown.append({**told, "weakness": example["weakness"]})
+    return tuple(shown)
+
+
+def right(example: dict[str, Any], translation: str) -> bool:
+    """Whether a translation has what its example wants: of each list in "wants" at least one, in any case."""
+    return all(any(word in translation.lower() for word in words) for words in example["wants"])
 
 
 def stored_example(id_: str, folder: Path = EXAMPLES) -> dict[str, Any] | None:
@@ -90,6 +113,7 @@ def head(settings: tuple[str, ...], directions: tuple[str, ...], folder: Path = 
         "plotly": PLOTLY_ADDRESS,
         "settings": settings,
         "directions": directions,
+        "lab": questions.for_page(),
     }
     return f"<style>{style()}</style>\n<script>window.__explorerData={in_script(data)};{words()}\n{script()}</script>"
 

@@ -1,0 +1,113 @@
+/* Builds what a page loads, `explorer.js` and `explorer.css`, into translator/ui/static (or --out DIR; --watch goes on). */
+
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import * as esbuild from "esbuild";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const { values } = parseArgs({
+  options: { out: { type: "string" }, watch: { type: "boolean", default: false } },
+});
+
+/** Markup as text. Its line breaks stay, since they are spaces to a browser; its indentation does not. */
+const markup = {
+  name: "markup",
+  setup(build) {
+    build.onLoad({ filter: /\.html$/ }, async ({ path: file }) => ({
+      contents: (await readFile(file, "utf8")).trim().replace(/\s*\n\s*/g, "\n"),
+      loader: "text",
+      watchFiles: [file],
+    }));
+  },
+};
+
+const TOKENS = path.join(here, "../translator/figures/tokens.json");
+
+/** `@import "tokens:body"`: the colours of both themes as style variables of what the selector picks. */
+const tokens = {
+  name: "tokens",
+  setup(build) {
+    build.onResolve({ filter: /^tokens:/ }, ({ path: name }) => ({
+      path: name.slice("tokens:".length),
+      namespace: "tokens",
+    }));
+    build.onLoad({ filter: /.*/, namespace: "tokens" }, async ({ path: selector }) => {
+      const { colours } = JSON.parse(await readFile(TOKENS, "utf8"));
+      const rule = (theme, chosen) => {
+        const named = Object.entries(colours[theme]).map(
+          ([name, colour]) => `--${name}: ${colour};`,
+        );
+        return `${chosen} { ${named.join(" ")} color-scheme: ${theme}; }`;
+      };
+      const contents = [rule("light", selector), rule("dark", `${selector}.dark`)].join("\n");
+      return { contents, loader: "css", watchFiles: [TOKENS] };
+    });
+  },
+};
+
+/** `virtual:style`: the style sheet of an explorer on a page of others, as text. */
+const style = {
+  name: "style",
+  setup(build) {
+    build.onResolve({ filter: /^virtual:style$/ }, () => ({ path: "style", namespace: "style" }));
+    build.onLoad({ filter: /.*/, namespace: "style" }, async () => {
+      const built = await esbuild.build({
+        ...shared,
+        entryPoints: ["src/embed.css"],
+        plugins: [tokens],
+        write: false,
+        logLevel: "warning",
+      });
+      return { contents: built.outputFiles[0].text, loader: "text" };
+    });
+  },
+};
+
+/** @type {import("esbuild").BuildOptions} */
+const shared = {
+  absWorkingDir: here,
+  outdir: path.resolve(values.out ?? path.join(here, "../translator/ui/static")),
+  bundle: true,
+  target: "es2022",
+  minify: true,
+  charset: "utf8",
+  legalComments: "none",
+  banner: {
+    js: "/* Built from web/ by `npm run build`. */",
+    css: "/* Built from web/ by `npm run build`. */",
+  },
+  plugins: [markup, tokens, style],
+  logLevel: "info",
+};
+
+/** The page's script and styles, the module that brings an explorer to a page of others, the live page's worker. */
+const builds = [
+  {
+    ...shared,
+    format: "iife",
+    entryPoints: [
+      { in: "src/main.ts", out: "explorer" },
+      { in: "src/style.css", out: "explorer" },
+    ],
+  },
+  { ...shared, format: "esm", entryPoints: [{ in: "src/embed.ts", out: "embed" }] },
+  // What only a live page loads: modules, so that a worker can be one.
+  {
+    ...shared,
+    format: "esm",
+    entryPoints: [
+      { in: "src/host/live/main.ts", out: "page" },
+      { in: "src/host/live/live.css", out: "page" },
+      { in: "src/live/worker.ts", out: "worker" },
+      { in: "src/live/sw.ts", out: "sw" },
+    ],
+    outdir: path.join(shared.outdir, "live"),
+  },
+];
+
+for (const options of builds) {
+  if (values.watch) await (await esbuild.context(options)).watch();
+  else await esbuild.build(options);
+}

@@ -1,0 +1,87 @@
+/* An encoder-decoder Transformer in WebAssembly SIMD: what its parts are and what they promise each other.
+ *
+ * Shapes in comments: B rows of a batch, L layers, H heads, S source tokens, T target tokens, D d_model,
+ * E d_head, I = H * E, V vocabulary. All numbers are float32 but for weights, which may be float16 as in the file.
+ * The functions are named as in translator/model, and give the same numbers.
+ */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#define EXPORT(name) __attribute__((export_name(#name), visibility("default"))) name
+
+typedef unsigned char byte;
+typedef unsigned short half; /* the bits of a float16 */
+
+/* y = x · weightᵀ + bias. */
+typedef struct {
+  const void *weight; /* [rows, columns], float16 where `halves`, or else float32 */
+  const float *bias;  /* [rows], or 0 */
+  int rows, columns, halves;
+} Linear;
+
+typedef struct {
+  const float *weight, *bias; /* [D] each; no weight: the stream is left as it is; the bias may be 0 */
+} Norm;
+
+typedef struct {
+  Linear qkv, out;
+  Norm norm;
+} Attention;
+
+typedef struct {
+  Attention own, cross; /* `cross` is the decoder's alone */
+  Linear up, down;
+  Norm norm;
+} Layer;
+
+/* The encoder, or the decoder. */
+typedef struct {
+  Layer *layer; /* [L] */
+  Norm norm;    /* after the last layer */
+  int layers, heads, d_head, inner, d_ff;
+} Stack;
+
+/* One side's token vectors. */
+typedef struct {
+  Linear table;           /* [V, D] */
+  const float *positions; /* [positions, D] */
+  Norm norm;
+} Embedding;
+
+typedef struct {
+  int d_model, pre_norm, unbiased, activation;
+  float epsilon, scale; /* of every norm; of token vectors before positions are added */
+  Stack encoder, decoder;
+  Embedding src, tgt;
+  Linear output;
+} Transformer;
+
+extern Transformer model;
+
+enum { RELU, GELU, SILU, NONE };
+
+/* memory.c */
+void *allocate(unsigned bytes);
+unsigned mark(void);
+void release(unsigned place);
+
+/* linear.c */
+void linear(const Linear *layer, int first, int last, const float *x, int count, float *y);
+void widen(const half *from, int count, float *to);
+
+/* pointwise.c */
+float exponential(float x);
+void layer_norm(const Norm *norm, const float *x, int count, float *y);
+void activate(float *x, int count);
+void add(float *x, const float *update, int count);
+
+/* attention.c */
+typedef struct {
+  const float *keys, *values; /* of one head: row s starts at s * stride */
+  const byte *keep;           /* [count], 0 where a key is not to be read; or 0: every key is read */
+  int stride, count, d_head;
+} Memory;
+
+void mix(const float *query, const Memory *memory, float gate, float *weights, float *mixed);
+
+#endif

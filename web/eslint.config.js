@@ -1,0 +1,33 @@
+import js from "@eslint/js";
+import { defineConfig, globalIgnores } from "eslint/config";
+import tseslint from "typescript-eslint";
+import { layers } from "./lint/layers.js";
+
+export default defineConfig([
+  globalIgnores(["node_modules/"]),
+  js.configs.recommended,
+  tseslint.configs.recommended,
+  {
+    plugins: { own: { rules: { layers } } },
+    rules: {
+      "own/layers": "error",
+      "no-undef": "off", // TypeScript knows
+      eqeqeq: "error",
+      "prefer-const": "error",
+      "@typescript-eslint/no-non-null-assertion": "off",
+    },
+  },
+  {
+    // A figure is Plotly's own matter.
+    files: ["src/plot/*.ts"],
+    rules: { "@typescript-eslint/no-explicit-any": "off" },
+  },
+  {
+    // Not typed yet.
+    files: ["src/{components,tabs,host}/**/*.ts", "src/main.ts", "src/globals.d.ts"],
+    rules: {
+      "@typescript-eslint/ban-ts-comment": "off",
+      "@typescript-eslint/no-explicit-any": "off",
+    },
+  },
+]);

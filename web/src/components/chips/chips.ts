@@ -1,0 +1,206 @@
+/* Source and target tokens as chips. */
+
+import { type Colour, inkOn, rgb, toRgb } from "../../design/colour";
+import { el } from "../../dom/element";
+import { cssVar } from "../../dom/screen";
+import { clamp } from "../../format/number";
+import { cut } from "../../format/text";
+import { LANGUAGES } from "../../i18n/language";
+import { t } from "../../i18n/words";
+import { SPACE, SPECIAL, UNKNOWN } from "../../protocol/flags";
+import type { Token } from "../../protocol/messages";
+import type { ExplorerContext, Part } from "../../state/context";
+import type { Translation } from "../../trace/translation";
+
+type Needs = Pick<
+  ExplorerContext,
+  "find" | "state" | "trace" | "set" | "pin" | "map" | "colours" | "picture" | "headName"
+>;
+type Side = "src" | "tgt";
+const SIDES: Side[] = ["src", "tgt"];
+const FAINTEST = 0.03; // a weight that is not shaded
+const SURE = 0.3; // a probability from which a chip is grey
+
+/** Whether two neighbours are pieces of one word. */
+const joins = (a?: Token, b?: Token): boolean =>
+  !!a && !!b && a.w >= 0 && a.w === b.w && !(b.f & SPACE) && !((a.f | b.f) & SPECIAL);
+
+const chip = (trace: Translation, side: Side, i: number): HTMLElement => {
+  const tokens = trace[side];
+  const token = tokens[i];
+  const language = trace.checkpoint[side];
+  const classes = [
+    "chip",
+    token.f & SPECIAL && "sp",
+    token.f & UNKNOWN && "unknown",
+    joins(token, tokens[i + 1]) && "glue",
+    joins(tokens[i - 1], token) && "glued",
+  ];
+  const node = el(
+    "button",
+    {
+      type: "button",
+      class: classes.filter(Boolean).join(" "),
+      lang: LANGUAGES[language] || language,
+      "data-i": i,
+    },
+    cut(token.s, 24),
+  );
+  if (side === "tgt")
+    node.append(el("i", { text: Math.exp(trace.steps[i].lp).toFixed(2).replace(/^0/, "") }));
+  return node;
+};
+
+const shadeChip = (node: HTMLElement, colour: Colour | null, isGrey = false): void => {
+  node.style.background = colour ? rgb(colour) : "";
+  node.style.color = colour ? (isGrey ? "" : inkOn(colour)) : "";
+  node.classList.toggle("shaded", !!colour && !isGrey);
+};
+
+const mark = (node: Element, on: boolean): void => {
+  if (on) node.setAttribute("aria-current", "step");
+  else node.removeAttribute("aria-current");
+};
+
+/** Keep the present chip in a box that shows two lines of many. */
+const follow = (box: HTMLElement): void => {
+  const node = box.querySelector<HTMLElement>("[aria-current]");
+  if (!node || box.scrollHeight <= box.clientHeight || box.matches(":hover")) return;
+  const above = node.offsetTop < box.scrollTop + 4;
+  if (above || node.offsetTop + node.offsetHeight > box.scrollTop + box.clientHeight)
+    box.scrollTop = node.offsetTop - 4;
+};
+
+/** Weights that shade each side, or null: the row of the step (or of the token pointed at), or a column of it. */
+const shades = (x: Needs): Record<Side, (number | null)[] | null> => {
+  const { kind, step, query, peek } = x.state;
+  const { columns, rows } = x.trace.maps[kind];
+  const map = x.map();
+  if (kind === "cross" && peek?.side === "src")
+    return {
+      src: null,
+      tgt: x.trace.tgt.map((_, i) => (i < rows ? map[i * columns + peek.id] : 0)),
+    };
+  const side = kind === "encoder" ? "src" : "tgt";
+  const row = peek?.side === side ? peek.id : kind === "encoder" ? query : step;
+  const values = Array.from(map.subarray(row * columns, (row + 1) * columns));
+  return kind === "decoder"
+    ? { src: null, tgt: x.trace.tgt.map((_, i) => (i + 1 <= row ? values[i + 1] : null)) }
+    : { src: values, tgt: null };
+};
+
+/** What a pointer and keys do to the chips of one side. */
+const listen = (x: Needs, side: Side, box: HTMLElement): void => {
+  const at = (event: Event): number | null => {
+    const node = (event.target as Element).closest<HTMLElement>(".chip");
+    return node ? Number(node.dataset.i) : null;
+  };
+  const peek = (event: Event) => {
+    const id = at(event);
+    if (id !== null) x.set({ peek: { side, id } });
+  };
+  box.addEventListener("mouseover", peek);
+  box.addEventListener("mouseleave", () => x.set({ peek: null }));
+  box.addEventListener("focusin", (event) => {
+    if ((event.target as Element).matches(":focus-visible")) peek(event);
+  });
+  box.addEventListener("focusout", () => x.set({ peek: null }));
+  box.addEventListener("click", (event) => {
+    const i = at(event);
+    if (i === null) return;
+    if (side === "tgt") x.set({ step: i, peek: null });
+    else if (x.state.kind === "encoder") x.set({ query: i, peek: null });
+    else x.pin("columns", i);
+  });
+  box.addEventListener("keydown", (event) => {
+    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const i = at(event);
+    if (!move || i === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    (box.children[clamp(i + move, 0, box.children.length - 1)] as HTMLElement).focus();
+  });
+};
+
+/** Tokens of the cell that is pointed at. */
+const linkedTokens = (x: Needs): { rows: number[]; columns: number[] } => {
+  const { hover } = x.state;
+  if (!hover) return { rows: [], columns: [] };
+  const { rows, columns } = x.picture();
+  return { rows: rows[hover.i]?.ids || [], columns: columns[hover.j]?.ids || [] };
+};
+
+export const makeChips = (x: Needs): Part => {
+  const boxes: Record<Side, HTMLElement> = {
+    src: x.find(".chips.src"),
+    tgt: x.find(".chips.tgt"),
+  };
+  let built: Translation | null = null;
+  for (const side of SIDES) listen(x, side, boxes[side]);
+
+  const build = () => {
+    for (const side of SIDES)
+      boxes[side].replaceChildren(...x.trace[side].map((_, i) => chip(x.trace, side, i)));
+    built = x.trace;
+  };
+  const chips = (side: Side) => [...boxes[side].children] as HTMLElement[];
+  const shaded = (node: HTMLElement, weight: number | null | undefined) => {
+    const seen = typeof weight === "number" && weight > FAINTEST;
+    shadeChip(node, seen ? x.colours()[Math.round(256 * clamp(weight, 0, 1))] : null);
+  };
+
+  const paintSource = (weights: (number | null)[] | null) => {
+    const { kind, query, peek, pins } = x.state;
+    const linked = linkedTokens(x);
+    chips("src").forEach((node, i) => {
+      const weight = weights?.[i];
+      shaded(node, weight);
+      node.title = typeof weight === "number" ? weight.toFixed(4) : "";
+      const peeked = peek?.side === "src" && peek.id === i;
+      const inRow = kind === "encoder" && linked.rows.includes(i);
+      const inColumn = kind !== "decoder" && linked.columns.includes(i);
+      node.classList.toggle("link", peeked || inRow || inColumn);
+      node.classList.toggle("pinned", kind !== "decoder" && pins.columns.includes(i));
+      mark(node, kind === "encoder" && i === query);
+    });
+  };
+  const paintTarget = (weights: (number | null)[] | null) => {
+    const { kind, step, peek, playing } = x.state;
+    const linked = linkedTokens(x);
+    const lift = toRgb(cssVar("--lift"));
+    const grey = toRgb(cssVar("--chip-grey"));
+    chips("tgt").forEach((node, i) => {
+      const { lp, h } = x.trace.steps[i];
+      const p = Math.exp(lp);
+      const share = Math.max(0, (p - SURE) / (1 - SURE)) ** 1.2 * 0.78;
+      const between = lift.map((value, k) => Math.round(value + (grey[k] - value) * share));
+      if (weights) shaded(node, weights[i]);
+      else shadeChip(node, between as Colour, true);
+      node.title = `p = ${p.toFixed(4)}, ${t("entropy")} ${h.toFixed(2)} ${t("nats")}`;
+      const peeked = peek?.side === "tgt" && peek.id === i;
+      node.classList.toggle(
+        "link",
+        kind !== "encoder" && i !== step && (peeked || linked.rows.includes(i)),
+      );
+      node.classList.toggle("future", playing && i > step);
+      mark(node, kind !== "encoder" && i === step);
+    });
+  };
+
+  const paint = () => {
+    if (built !== x.trace) build();
+    const shade = shades(x);
+    paintSource(shade.src);
+    paintTarget(shade.tgt);
+    for (const side of SIDES) follow(boxes[side]);
+    const weighed = t("weight in {head}", { head: x.headName() });
+    x.find(".src-note").textContent = shade.src ? weighed : "";
+    x.find(".row-name:not(.steprow) > small:not(.src-note)").textContent = shade.tgt
+      ? weighed
+      : t("probability");
+  };
+  return {
+    needs: "trace kind map step query hover peek pins colours language playing".split(" "),
+    paint,
+  };
+};

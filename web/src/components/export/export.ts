@@ -1,0 +1,182 @@
+/* Take it away: pictures and tables made here, exact arrays and the offline page from the server. */
+
+import { copyText } from "../../dom/clipboard";
+import { drawing, saveAs } from "../../dom/download";
+import { el } from "../../dom/element";
+import { t } from "../../i18n/words";
+import { bytesOf } from "../../protocol/decode";
+import { type ExplorerServer, type TraceRequest, refused } from "../../protocol/server";
+import type { ExplorerContext } from "../../state/context";
+import { permalink } from "../../state/permalink";
+import { mapOf } from "../../trace/aggregate";
+import { csvOf, csvOfCandidates, csvOfHeads, jsonOf, pythonOf } from "../../trace/files";
+import { slice } from "../../trace/picture";
+import { settingsText } from "../../trace/settings";
+import { Translation } from "../../trace/translation";
+import { mapFile } from "./figure";
+import { arcsSvg, candidatesSvg, mosaicSvg } from "./pictures";
+
+type Needs = Pick<
+  ExplorerContext,
+  "root" | "signal" | "enter" | "find" | "state" | "trace" | "picture" | "slicing"
+>;
+
+export interface ExportProps {
+  /** What gives exact arrays and the offline page; null: there is none. */
+  server: ExplorerServer | null;
+  /** The arcs as they are shown. */
+  arcs: () => SVGSVGElement;
+}
+
+type PictureFormat = "png" | "svg";
+type Format = PictureFormat | "csv" | "json" | "npz" | "html";
+
+const SHOWN = 4000; // ms that an outcome is told
+const safe = (name: string): string => name.replace(/[^\w-]+/g, "-");
+
+/** The name of a file, without its ending. */
+const stem = (x: Needs, format: Format, figure: string): string => {
+  const { kind, layer, head, view, aggregate, step } = x.state;
+  const all = "attention-" + safe(x.trace.checkpoint.name);
+  if (["json", "npz", "html"].includes(format)) return all;
+  if (figure === "mosaic") return `${all}-${kind}-all`;
+  if (figure === "candidates" && format === "csv") return `${all}-candidates`;
+  if (figure !== "head") return `${all}-${figure}-${step + 1}`;
+  return `${all}-${kind}-${view === "aggregate" ? aggregate : `L${layer + 1}H${head + 1}`}`;
+};
+
+const requestOf = ({ trace }: Needs): TraceRequest => ({
+  text: trace.source,
+  direction: trace.direction,
+  settings: trace.settings,
+  id: trace.id,
+});
+
+/** The translation with 32-bit weights: the server decodes again (the same text gives the same weights); an offline page holds them. */
+const exact = async (x: Needs, server: ExplorerServer | null): Promise<Translation> => {
+  if (x.trace.encoding === "f32") return x.trace;
+  if (!server) throw new Error(t("the server is needed for this"));
+  const answer = await server.exact(requestOf(x));
+  if (refused(answer)) throw new Error(answer.error);
+  return new Translation(answer);
+};
+
+const csv = async (x: Needs, server: ExplorerServer | null, figure: string): Promise<Blob> => {
+  const { state } = x;
+  const type = "text/csv";
+  if (figure === "candidates") return new Blob([csvOfCandidates(x.trace)], { type });
+  const trace = await exact(x, server);
+  if (figure === "mosaic") return new Blob([csvOfHeads(trace, state.kind)], { type });
+  const picture = slice(trace, state.kind, mapOf(trace, state), x.slicing());
+  return new Blob([csvOf(picture, state.kind)], { type });
+};
+
+const json = async (x: Needs, server: ExplorerServer | null): Promise<Blob> =>
+  new Blob([jsonOf(await exact(x, server))], { type: "application/json" });
+
+const fromServer = async (
+  x: Needs,
+  server: ExplorerServer | null,
+  name: "npz" | "offline",
+): Promise<Blob> => {
+  if (!server) throw new Error(t("the server is needed for this"));
+  const answer = await server[name](requestOf(x));
+  if (refused(answer)) throw new Error(answer.error);
+  return new Blob([bytesOf(answer.base64)], { type: answer.type });
+};
+
+/** Whose line says what it is: model, size, decoding, time. */
+const modelLine = ({ checkpoint, maps, seconds, settings, own }: Translation): string => {
+  const size = { layers: maps.cross.layers, heads: maps.cross.heads };
+  const parts = [
+    checkpoint.name,
+    t("{layers} layers × {heads} heads", size),
+    settingsText({ settings, own }),
+  ];
+  if (seconds !== null) parts.push(`${seconds.toFixed(2)} s`);
+  return parts.join(" · ");
+};
+
+export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: () => void } => {
+  const said = x.find(".export .said");
+  const dialog = x.find<HTMLDialogElement>(".snippet");
+  const program = dialog.querySelector("pre")!;
+  const which = x.find<HTMLSelectElement>(".what");
+  let timer = 0;
+  const tell = (text: string) => {
+    said.textContent = text;
+    clearTimeout(timer);
+    timer = window.setTimeout(() => (said.textContent = ""), SHOWN);
+  };
+  x.signal.addEventListener("abort", () => clearTimeout(timer));
+
+  const scaleName = () => x.find(".scale-name").textContent;
+  const picture = (format: PictureFormat): Promise<Blob> => {
+    const figure = which.value === "head" ? x.state.view : which.value;
+    if (figure === "mosaic") return drawing(mosaicSvg(x.trace, x.state, scaleName()), format);
+    if (figure === "candidates") return drawing(candidatesSvg(x.trace, x.state.step), format);
+    if (figure === "arcs") return drawing(arcsSvg(arcs()), format);
+    return mapFile(x.picture(), x.state, scaleName(), format);
+  };
+  const made = (format: Format): Promise<Blob> => {
+    if (format === "csv") return csv(x, server, which.value);
+    if (format === "json") return json(x, server);
+    if (format === "npz") return fromServer(x, server, "npz");
+    return format === "html" ? fromServer(x, server, "offline") : picture(format);
+  };
+
+  const link = async () => {
+    await copyText(permalink(x));
+    x.enter();
+    tell(t("Link copied"));
+  };
+  const python = () => {
+    program.textContent = pythonOf(x.trace, x.state);
+    dialog.showModal();
+  };
+  const save = async (button: Element, format: Format) => {
+    button.setAttribute("aria-busy", "true");
+    const name = `${stem(x, format, which.value)}.${format}`;
+    saveAs(name, await made(format));
+    x.enter();
+    tell(t("Saved"));
+  };
+  const take = async (button: HTMLElement) => {
+    const what = button.dataset.export!;
+    if (!x.trace || x.trace.live) return;
+    try {
+      if (what === "link") await link();
+      else if (what === "python") python();
+      else await save(button, what as Format);
+    } catch (error) {
+      x.enter();
+      const reason = error instanceof Error && error.message ? error.message : String(error);
+      tell(t("Not saved: {reason}", { reason }));
+    } finally {
+      button.removeAttribute("aria-busy");
+    }
+  };
+  x.root
+    .querySelectorAll<HTMLElement>("[data-export]")
+    .forEach((button) => button.addEventListener("click", () => void take(button)));
+  dialog.querySelector("[data-close]")!.addEventListener("click", () => dialog.close());
+  dialog.querySelector("[data-copy]")!.addEventListener("click", async () => {
+    await copyText(program.textContent);
+    dialog.close();
+  });
+
+  const paint = () => {
+    const figure = which.value || "head";
+    const figures: [value: string, text: string][] = [
+      ["head", t("this figure")],
+      ["mosaic", t("all heads")],
+      ["candidates", t("candidates")],
+    ];
+    which.replaceChildren(...figures.map(([value, text]) => el("option", { value, text })));
+    which.value = figure;
+    if (x.trace.live) return;
+    x.find(".export .model").textContent = modelLine(x.trace);
+    x.root.querySelectorAll<HTMLElement>(".server-only").forEach((node) => (node.hidden = !server));
+  };
+  return { paint };
+};

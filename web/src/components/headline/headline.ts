@@ -1,0 +1,176 @@
+/* The head's name and profile, and what is shown of it. */
+
+import { el } from "../../dom/element";
+import { percent } from "../../format/number";
+import { t, tParts } from "../../i18n/words";
+import { SPECIAL } from "../../protocol/flags";
+import type { Kind } from "../../protocol/messages";
+import type { ExplorerContext, Part } from "../../state/context";
+import type { View } from "../../state/view";
+import { aggregateHeads, aggregateName, aggregates } from "../../trace/aggregate";
+import { kindName, usually } from "../../trace/names";
+import { roleBar, roleTold } from "../../trace/roles";
+import { lookedAt, sentenceOf } from "../../trace/saying";
+import { explained } from "../../dom/tip";
+import type { Specials } from "../../trace/picture";
+import { shareOn } from "../../trace/share";
+
+type Needs = Pick<
+  ExplorerContext,
+  "root" | "find" | "state" | "trace" | "set" | "segment" | "moved" | "map" | "picture" | "rowIndex"
+>;
+
+const part = (...nodes: (Node | string)[]): HTMLElement => el("span", {}, ...nodes);
+
+/** Options from 1 to `count`, one of them chosen. */
+const fill = (select: HTMLSelectElement, count: number, value: number): void => {
+  if (select.options.length !== count)
+    select.replaceChildren(
+      ...Array.from({ length: count }, (_, i) => el("option", { value: i, text: i + 1 })),
+    );
+  select.value = String(value);
+};
+
+/** What another kind of attention brings with it. */
+const toKind = (kind: Kind, { aggregate }: View): Partial<View> => ({
+  kind,
+  hover: null,
+  role: null,
+  overlay: [],
+  pins: { rows: [], columns: [] },
+  ...(aggregate === "rollout" && kind !== "encoder" ? { aggregate: "layer-mean" } : {}),
+});
+
+const specialsNote = (specials: Specials, share: string): string => {
+  if (specials === "shown") return "";
+  return specials === "hidden"
+    ? t("Special tokens are hidden: {share} of the weight is not shown, rows no longer sum to 1", {
+        share,
+      })
+    : t(
+        "Special tokens are hidden and every row is scaled to sum to 1 again; {share} of the weight was theirs",
+        { share },
+      );
+};
+
+/** What an aggregate is made of. */
+const aggregateProfile = (x: Needs): HTMLElement[] => {
+  const { aggregate } = x.state;
+  const name = part(el("b", { text: aggregateName(aggregate) }));
+  if (aggregate === "rollout") return [name, part(t("Abnar and Zuidema 2020, equation 1"))];
+  const n = aggregateHeads(x.trace, x.state, aggregate.split("-")[0]).length;
+  return [
+    name,
+    part(
+      aggregate.endsWith("max")
+        ? t("{n} heads; rows may sum to more than 1", { n })
+        : t("{n} heads", { n }),
+    ),
+  ];
+};
+
+/** What one head does in this sentence. */
+const headProfile = (x: Needs): HTMLElement[] => {
+  const { kind, layer, head } = x.state;
+  const stats = x.trace.stats(kind, layer, head);
+  if (!stats) return [part(t("The translation is being written"))];
+  return [
+    explained(
+      part(el("b", { text: roleTold(stats.role, stats.share ?? 0, stats.reading ?? "") })),
+      roleBar(stats.role),
+    ),
+    explained(
+      part(...tParts("entropy {h} nats", { h: stats.entropy.toFixed(1) })),
+      t(
+        "How widely a row spreads its weight, on average: 0 is one token alone, ln n all n tokens alike. A nat is the unit of the natural logarithm; 0.69 nats are one bit.",
+      ),
+    ),
+    explained(
+      part(...tParts("{share} on its strongest key", { share: percent(stats.confidence) })),
+      t("The largest weight of a row, on average over the rows."),
+    ),
+    explained(
+      part(...tParts("distance {d}", { d: stats.distance.toFixed(1) })),
+      kind === "cross"
+        ? t("How many tokens from the diagonal of the map a row looks, on average by weight.")
+        : t("How many tokens away a row looks, on average by weight."),
+    ),
+  ];
+};
+
+/** What this head did in the present row, as a sentence about this translation. */
+const sentence = (x: Needs): (Node | string)[] => {
+  const { kind, layer, head } = x.state;
+  const picture = x.picture();
+  const reading = x.trace.stats(kind, layer, head)?.reading ?? "";
+  const looked = lookedAt(picture, x.rowIndex(picture), kind, reading);
+  if (!looked) return [];
+  const { reads, predicts, key } = looked;
+  return tParts(sentenceOf(looked), { reads, predicts, key });
+};
+
+export const makeHeadline = (x: Needs): Part => {
+  const layer = x.find<HTMLSelectElement>("#layer");
+  const head = x.find<HTMLSelectElement>("#head");
+  const aggregate = x.find<HTMLSelectElement>("#aggregate");
+  const specials = x.find<HTMLInputElement>(".specials");
+  layer.addEventListener("change", () => x.set({ layer: Number(layer.value), hover: null }));
+  head.addEventListener("change", () => x.set({ head: Number(head.value), hover: null }));
+  aggregate.addEventListener("change", () => {
+    const { value } = aggregate;
+    x.set({ aggregate: value, ...(value === "rollout" ? { kind: "encoder" } : {}) });
+  });
+  x.segment("data-kind", (value) => toKind(value as Kind, x.state));
+  x.segment("data-view", (value) => ({ view: value as View["view"], hover: null }));
+  x.segment("data-unit", (value) => ({ unit: value as View["unit"], hover: null }));
+  x.segment("data-scale", (value) => ({ scale: value as View["scale"] }));
+  specials.addEventListener("change", () => {
+    const hidden = x.state.renormalise ? "renormalised" : "hidden";
+    x.set({ specials: specials.checked ? "shown" : hidden, hover: null });
+  });
+
+  const choices = () => {
+    const { state } = x;
+    const { layers, heads } = x.trace.maps[state.kind];
+    fill(layer, layers, state.layer);
+    fill(head, heads, state.head);
+    aggregate.replaceChildren(
+      ...aggregates().map(([value, text]) => el("option", { value, text })),
+    );
+    aggregate.value = state.aggregate;
+    const single = state.view !== "aggregate";
+    if (aggregate.hidden !== single) {
+      aggregate.hidden = single;
+      x.moved(); // the options may need a line more
+    }
+    for (const name of ["kind", "view", "unit", "scale"] as const)
+      x.root
+        .querySelectorAll<HTMLElement>(`button[data-${name}]`)
+        .forEach((button) =>
+          button.setAttribute("aria-pressed", String(button.dataset[name] === state[name])),
+        );
+    specials.checked = state.specials === "shown";
+  };
+  const paint = () => {
+    const { kind, view, specials: shown } = x.state;
+    choices();
+    x.find(".kind-name").textContent = kindName(kind);
+    const share = percent(shareOn(x.trace, kind, x.map(), SPECIAL));
+    x.find(".special-share").textContent = t("{share} of weight", { share });
+    x.find(".state-note").textContent = specialsNote(shown, percent(x.picture().hidden));
+    const single = view !== "aggregate";
+    x.find(".profile").replaceChildren(...(single ? headProfile(x) : aggregateProfile(x)));
+    x.find(".saying").replaceChildren(...(single ? sentence(x) : []));
+    const usual =
+      single && x.trace.heads ? usually(x.trace, kind, x.state.layer, x.state.head) : null;
+    x.find(".usual").textContent = usual?.text ?? "";
+    x.find(".usual").title = usual?.title ?? "";
+  };
+  return {
+    needs:
+      "trace kind layer head view map unit specials scale aggregate overlay language renormalise step query".split(
+        " ",
+      ),
+    paint,
+  };
+};

@@ -1,0 +1,210 @@
+/* Input health, before and after: how a text is split, what was normalised, how near its limits it is. */
+
+import { TICK, el, icon } from "../../dom/element";
+import { clamp, percent } from "../../format/number";
+import { LANGUAGES } from "../../i18n/language";
+import { t, tMessage, tParts } from "../../i18n/words";
+import type { Health, Kind, Piece } from "../../protocol/messages";
+import type { ExplorerContext } from "../../state/context";
+import { piecesOf, specialShares } from "../../trace/share";
+import type { Translation } from "../../trace/translation";
+
+type Needs = Pick<ExplorerContext, "find" | "set"> & { sayOnce: () => void };
+type Nodes = (Node | string)[];
+
+/** What is known of a text; some of it only once it is translated. */
+export interface Facts extends Health {
+  /** Every word in pieces. */
+  split?: Piece[][];
+  /** Shares of the weight on special tokens. */
+  shares?: Record<Kind, number>;
+  truncated?: boolean;
+  /** How many tokens were produced. */
+  produced?: number;
+  /** The language that it seems to be in, where that is another one. */
+  language?: string;
+  /** The direction that translates from it; "": there is none. */
+  switch?: string;
+  /** Nothing was typed; then nothing else is there. */
+  empty?: boolean;
+  /** Why nothing can be said; then nothing else is there. */
+  error?: string;
+}
+
+export interface HealthStrip {
+  /** Show what is known of a text in `language`. */
+  facts(facts: Facts, language?: string): void;
+  /** Show what is known of a translated text. */
+  show(trace: Translation): void;
+  /** Say it again, in another language. */
+  speak(): void;
+  /** Whether the strip says this sentence. */
+  says(text: string): boolean;
+}
+
+const NEAR = 0.9; // of a limit
+
+const good = (...nodes: Nodes): HTMLElement => el("li", {}, icon(TICK), ...nodes);
+const bad = (...nodes: Nodes): HTMLElement =>
+  el("li", { class: "bad" }, el("b", { class: "alarm", text: "!" }), ...nodes);
+const plain = (...nodes: Nodes): HTMLElement => el("li", {}, ...nodes);
+const strong = (text: string): HTMLElement => el("b", { text });
+
+/** How many words and subwords, as a bar of the limit; what unfolds the split. */
+const counts = ({ words, tokens, limit, split }: Facts, open: boolean, toggle: () => void) => {
+  const meter = el("span", { class: "meter", "aria-hidden": "true" });
+  meter.style.setProperty("--w", 100 * clamp(tokens / limit, 0, 1) + "%");
+  const text = tParts(
+    words === 1
+      ? "{words} word → {n} subwords of {limit}"
+      : "{words} words → {n} subwords of {limit}",
+    { words: String(words), n: String(tokens), limit: document.createTextNode(String(limit)) },
+  );
+  const button = el(
+    "button",
+    {
+      type: "button",
+      class: "counts",
+      "aria-expanded": String(open),
+      "aria-controls": "split",
+      title: t("Show the split"),
+      on: { click: toggle },
+    },
+    icon("M6 4l4 4-4 4"),
+    el("span", {}, ...text),
+    meter,
+  );
+  button.disabled = !split?.length;
+  return el("li", {}, button);
+};
+
+const limits = ({ problem, tokens, limit }: Facts): HTMLElement => {
+  if (problem) return bad(strong(tMessage(problem)));
+  return tokens >= NEAR * limit ? bad(strong(t("near the limit"))) : good(t("all of it is read"));
+};
+
+/** What was found in the text. */
+const findings = ({ unknown, bytes, normalised, changed }: Facts): HTMLElement[] => {
+  const unknowns = tParts("{n} unknown", { n: String(unknown) });
+  const items = bytes && !unknown ? [] : [unknown ? bad(...unknowns) : good(...unknowns)];
+  if (bytes) {
+    const n = String(bytes);
+    items.push(bad(...tParts("{n} subwords are bytes of characters that it does not know", { n })));
+  }
+  if (normalised) {
+    const said = changed === 1 ? "{n} character normalised" : "{n} characters normalised";
+    items.push(plain(...tParts(said, { n: String(changed) })));
+  }
+  return items;
+};
+
+/** Tells whoever holds the fields that another direction is wanted: `detail` is its name. */
+export const SWITCH = "explorer-switch";
+
+/** That it seems to be in another language, and the way there. */
+const foreign = ({ language, switch: other }: Facts, box: HTMLElement): HTMLElement[] => {
+  if (!language) return [];
+  const item = bad(strong(looksLike(language)));
+  if (!other) return [item];
+  const ask = () => box.dispatchEvent(new CustomEvent(SWITCH, { bubbles: true, detail: other }));
+  item.append(
+    " ",
+    el("button", { type: "button", class: "btn switch", text: t("Switch"), on: { click: ask } }),
+  );
+  return [item];
+};
+const looksLike = (language: string): string => {
+  if (language === "de") return t("This looks like German");
+  if (language === "en") return t("This looks like English");
+  if (language === "zh") return t("This looks like Chinese");
+  return t("This looks like another language ({code})", { code: language });
+};
+
+/** What the translation brought. */
+const outcome = ({ shares, problem, truncated, produced }: Facts): HTMLElement[] => {
+  const items: HTMLElement[] = [];
+  if (shares) {
+    const share = percent(shares.cross);
+    items.push(plain(...tParts("{share} of cross-attention goes to special tokens", { share })));
+  } else if (!problem)
+    items.push(plain(el("span", { class: "cap", text: t("not translated yet") })));
+  if (truncated) {
+    const n = produced ?? 0;
+    items.push(bad(strong(t("stopped at {n} tokens; raise the limit in Settings", { n }))));
+  }
+  return items;
+};
+
+const line = (name: string, content: HTMLElement): HTMLElement =>
+  el("div", { class: "line" }, el("span", { class: "name", text: name }), el("div", {}, content));
+
+/** The folded sheet: every word in pieces, what was normalised, the share of special tokens. */
+const unfolded = ({ split, normalised, shares }: Facts, language: string): HTMLElement[] => {
+  const piece = ({ s, u }: Piece) => el("span", { class: u ? "piece unknown" : "piece", text: s });
+  const words = (split || []).map((pieces) => el("span", { class: "word" }, ...pieces.map(piece)));
+  const read = normalised
+    ? el("p", { text: normalised, translate: "no" })
+    : el("p", { class: "muted", text: t("nothing; it is read as it was typed") });
+  const lines = [
+    line(t("Split"), el("p", { class: "words", lang: language, translate: "no" }, ...words)),
+    line(t("Normalised"), read),
+  ];
+  if (shares) {
+    const [encoder, decoder, cross] = [shares.encoder, shares.decoder, shares.cross].map(percent);
+    const said = tParts(
+      "of the encoder's weight {encoder}, of the decoder's {decoder}, of cross-attention {cross}; nothing goes to padding, since one sentence is read at a time",
+      { encoder, decoder, cross },
+    );
+    lines.push(line(t("On specials"), el("p", {}, ...said)));
+  }
+  return lines;
+};
+
+export const makeHealth = (x: Needs): HealthStrip => {
+  const box = x.find("#input-health");
+  const sheet = x.find("#split");
+  let known: Facts | null = null;
+  let of = "";
+  const toggle = () => {
+    sheet.hidden = !sheet.hidden;
+    if (known) show(known);
+    x.set({ size: {} });
+  };
+  const strip = (facts: Facts): HTMLElement[] =>
+    facts.error
+      ? [bad(strong(tMessage(facts.error)))]
+      : facts.empty
+        ? [plain(el("span", { class: "cap", text: t("nothing typed yet") }))]
+        : [
+            counts(facts, !sheet.hidden, toggle),
+            ...foreign(facts, box),
+            limits(facts),
+            ...findings(facts),
+            ...outcome(facts),
+          ];
+  const show = (facts: Facts, language = of) => {
+    known = facts;
+    of = language;
+    box.replaceChildren(...strip(facts));
+    x.sayOnce();
+    if (facts.error || facts.empty) sheet.hidden = true;
+    else if (!sheet.hidden) sheet.replaceChildren(...unfolded(facts, of));
+  };
+  return {
+    facts: show,
+    speak: () => known && show(known),
+    says: (text) =>
+      !!text && [known?.error, known?.problem].some((each) => each && tMessage(each) === text),
+    show: (trace) =>
+      show(
+        {
+          ...trace.health!,
+          split: piecesOf(trace),
+          shares: specialShares(trace),
+          truncated: trace.truncated,
+          produced: trace.tgt.length,
+        },
+        LANGUAGES[trace.checkpoint.src] || trace.checkpoint.src,
+      ),
+  };
+};

@@ -1,0 +1,105 @@
+/* One plot for each kind of attention, and of what it is drawn: what is drawn already is only shown. */
+
+import { el } from "../../dom/element";
+import { dark, phone, touch } from "../../dom/screen";
+import { pageLanguage } from "../../i18n/language";
+import { type HeatView, heatFigure } from "../../plot/heat";
+import { type MapSize, measureMap } from "../../plot/measure";
+import { PLOT_CONFIG, type PlotNode } from "../../plot/plotly";
+import type { Kind } from "../../protocol/messages";
+import type { ExplorerContext, Room } from "../../state/context";
+import type { View } from "../../state/view";
+import type { Picture } from "../../trace/picture";
+
+/** An explorer, as it is or as it would be. */
+export type Who = Pick<ExplorerContext, "state" | "picture" | "rowIndex">;
+
+export interface Drawn {
+  node: PlotNode;
+  /** Of what it is drawn; "": of what is no longer known. */
+  key: string;
+  wired: boolean;
+}
+
+/** What of the state decides how a map is drawn. */
+const DRAWN_BY: (keyof View)[] = [
+  "kind",
+  "layer",
+  "head",
+  "view",
+  "unit",
+  "scale",
+  "palette",
+  "specials",
+  "labels",
+  "aggregate",
+  "overlay",
+];
+
+/** How a map is drawn, but for the part of it that is in sight. */
+export interface Measured {
+  picture: Picture;
+  size: MapSize;
+  view: Omit<HeatView, "range">;
+}
+
+/** How large the map of `who` is drawn. */
+export const measured = (who: Who, { width, room }: Room): Measured => {
+  const picture = who.picture();
+  const { kind, scale, palette, labels } = who.state;
+  const small = phone();
+  const both = kind !== "encoder" && labels === "both" && !small;
+  const names = { labels: small ? 72 : both ? 160 : 96, top: small ? 86 : 78, small };
+  const size = measureMap(Math.floor(width) - 2, room, picture, names);
+  const view = {
+    size,
+    scale,
+    palette,
+    labels: small && labels === "both" ? ("predicts" as const) : labels,
+    small,
+    width: Math.ceil(size.labels + size.cellWidth * size.columns + size.right),
+    height: Math.ceil(size.top + size.cellHeight * size.rows + 4),
+    touch: touch(),
+    lines: true,
+  };
+  return { picture, size, view };
+};
+
+export const keyOf = (who: Who, version: number, view: HeatView): string =>
+  JSON.stringify([
+    version,
+    dark(),
+    pageLanguage(),
+    view,
+    ...DRAWN_BY.map((name) => who.state[name]),
+  ]);
+
+export interface Plots {
+  of(kind: Kind): Drawn;
+  /** Let Plotly draw the map of `who`, unless it is drawn already; true if it was not. */
+  fill(who: Who, picture: Picture, version: number, view: HeatView): boolean;
+}
+
+/** `wire` is called once for each plot, when it is drawn first. */
+export const makePlots = (wire: (drawn: Drawn) => void): Plots => {
+  const plots: Partial<Record<Kind, Drawn>> = {};
+  const of = (kind: Kind): Drawn =>
+    (plots[kind] ??= {
+      node: el("div", { class: "plot" }) as HTMLElement as PlotNode,
+      key: "",
+      wired: false,
+    });
+  const fill: Plots["fill"] = (who, picture, version, view) => {
+    const drawn = of(who.state.kind);
+    const key = keyOf(who, version, view);
+    if (drawn.key === key) return false;
+    const { data, layout } = heatFigure(picture, who.state.kind, view);
+    void window.Plotly!.react(drawn.node, data, layout, PLOT_CONFIG);
+    drawn.node.style.height = view.height + "px";
+    drawn.key = key;
+    if (!drawn.wired) wire(drawn);
+    drawn.wired = true;
+    return true;
+  };
+  return { of, fill };
+};

@@ -1,0 +1,67 @@
+/* The read-out under the large map, and the legend of its colours. */
+
+import { paintBar } from "../../design/colour";
+import { t, tParts } from "../../i18n/words";
+import type { Changed, ExplorerContext, Part } from "../../state/context";
+
+type Needs = Pick<ExplorerContext, "find" | "state" | "trace" | "colours" | "picture" | "rowIndex">;
+type Nodes = (Node | string)[];
+
+const scaleName = (scale: "linear" | "root" | "row"): string => {
+  if (scale === "linear") return t("attention weight");
+  return scale === "root"
+    ? t("attention weight, square root")
+    : t("share of the row's largest weight");
+};
+
+/** A sentence about the cell that is pointed at, or about the strongest of the present row. */
+const sentence = (x: Needs): Nodes => {
+  const picture = x.picture();
+  const { hover, kind } = x.state;
+  const i = hover ? hover.i : x.rowIndex(picture);
+  const values = picture.z[i];
+  const j = hover ? hover.j : values ? values.indexOf(Math.max(...values)) : -1;
+  if (!values || !picture.columns[j]) return [];
+  const row = picture.rows[i];
+  const words = {
+    reads: row.reads ?? row.text,
+    predicts: row.predicts ?? "",
+    key: picture.columns[j].text,
+    weight: values[j].toFixed(hover ? 4 : 2),
+  };
+  if (picture.masked(i, j))
+    return tParts("{reads} cannot look at {key}: it is not written yet", words);
+  return kind === "encoder"
+    ? tParts("{reads} looks at {key} {weight}", words)
+    : tParts("reads {reads}, predicts {predicts}, looks at {key} {weight}", words);
+};
+
+export const makeReadout = (x: Needs): Part & { say: (nodes: Nodes | null) => void } => {
+  const out = x.find(".readout");
+  const bar = x.find<HTMLCanvasElement>(".scale canvas");
+  let said: Nodes | null = null;
+  const legend = () => {
+    const table = x.colours();
+    paintBar(bar, (at) => table[Math.round(256 * at)]);
+    x.find(".scale-name").textContent = scaleName(x.state.scale);
+  };
+  const scale = x.find(".scale");
+  const paint = (changed: Changed) => {
+    scale.hidden = x.state.view === "arcs" && x.state.overlay.length > 0; // colours are heads there
+    if (["colours", "trace", "language", "scale"].some((name) => changed.has(name))) legend();
+    if (!said) out.replaceChildren(...sentence(x));
+  };
+  const say = (nodes: Nodes | null) => {
+    said = nodes;
+    if (nodes) out.replaceChildren(...nodes);
+    else if (x.trace) paint(new Set());
+  };
+  return {
+    needs:
+      "trace kind map step query hover unit specials scale colours language view overlay".split(
+        " ",
+      ),
+    paint,
+    say,
+  };
+};

@@ -1,0 +1,121 @@
+/* Where the words of the rows stand: below each other, or beside each other on a narrow page. */
+
+import { cssVar } from "../../dom/screen";
+import { clamp } from "../../format/number";
+
+export interface Row {
+  name: string;
+  words: string[];
+  lang?: string;
+  /** Which words are marked. */
+  fresh?: boolean[];
+}
+
+/** A word's place in pixels; `left` and `right` are the ends of its column, where rows stand beside each other. */
+export interface WordPlace {
+  x: number;
+  y: number;
+  left: number;
+  right: number;
+  anchor: string;
+}
+
+type Point = [x: number, y: number];
+
+export interface RibbonLayout {
+  places: WordPlace[][];
+  names: { x: number; y: number; anchor: string }[];
+  width: number;
+  height: number;
+  /** Pixels of a ribbon whose weight is 1. */
+  thick: number;
+  narrow: boolean;
+  /** Size of the words. */
+  size: number;
+  /** Where a ribbon begins and where it ends. */
+  ends: (a: WordPlace, b: WordPlace) => [Point, Point];
+}
+
+const NAME = 13; // pixels, as all that follow
+const STEP = 146; // from row to row
+const LINE = 28; // from word to word, where they stand below each other
+
+let pen: CanvasRenderingContext2D | null = null;
+/** How wide a text is when it is drawn. */
+export const textWidth = (text: string, size: number, weight = 400): number => {
+  pen ??= document.createElement("canvas").getContext("2d")!;
+  pen.font = `${weight} ${size}px ${cssVar("--sans") || "sans-serif"}`;
+  return pen.measureText(text).width;
+};
+
+const total = (numbers: number[]): number => numbers.reduce((sum, each) => sum + each, 0);
+
+/** Rows below each other; the longest fills the width, and none is cut: the picture grows instead. */
+export const rowsAcross = (rows: Row[], width: number): RibbonLayout => {
+  const size = 16;
+  const margin = Math.max(...rows.map((row) => textWidth(row.name, NAME, 600))) + 20;
+  const room = width - margin - 12;
+  const sums = rows.map((row) => total(row.words.map((word) => textWidth(word, size))));
+  const gaps = rows.map((row) => Math.max(row.words.length - 1, 1));
+  const gap = clamp(Math.min(...sums.map((sum, r) => (room - sum) / gaps[r])), 7, 18);
+  const wide = Math.max(room, ...sums.map((sum, r) => sum + gap * gaps[r]));
+  const places = rows.map((row, r) => {
+    const free = clamp((wide - sums[r]) / gaps[r], gap, 78);
+    let left = margin;
+    return row.words.map((word) => {
+      const right = left + textWidth(word, size);
+      const place = { x: (left + right) / 2, y: 20 + r * STEP, left, right, anchor: "middle" };
+      left = right + free;
+      return place;
+    });
+  });
+  return {
+    places,
+    names: rows.map((_, r) => ({ x: 0, y: 20 + r * STEP, anchor: "start" })),
+    width: margin + wide + 12,
+    height: 40 + STEP * (rows.length - 1),
+    thick: 15,
+    narrow: false,
+    size,
+    ends: (a, b) => [
+      [a.x, a.y + 9],
+      [b.x, b.y - 18],
+    ],
+  };
+};
+
+/** Rows beside each other, for a narrow page. */
+export const rowsDown = (rows: Row[], width: number): RibbonLayout => {
+  const size = 13;
+  const last = rows.length - 1;
+  const widths = rows.map((row) =>
+    Math.max(...row.words.map((word) => textWidth(word, size)), textWidth(row.name, size, 600)),
+  );
+  const between = Math.max((width - total(widths)) / last, 32);
+  const high = LINE * Math.max(...rows.map((row) => row.words.length));
+  const starts = widths.map((_, r) => total(widths.slice(0, r)) + r * between);
+  const anchors = rows.map((_, r) => (r === 0 ? "start" : r === last ? "end" : "middle"));
+  const x = rows.map((_, r) => starts[r] + (r === 0 ? 0 : r === last ? widths[r] : widths[r] / 2));
+  const places = rows.map((row, r) =>
+    row.words.map((_, i) => ({
+      x: x[r],
+      y: 44 + ((i + 0.5) * high) / row.words.length,
+      left: starts[r] - 5,
+      right: starts[r] + widths[r] + 5,
+      anchor: anchors[r],
+    })),
+  );
+  return {
+    places,
+    names: rows.map((_, r) => ({ x: x[r], y: 14, anchor: anchors[r] })),
+    width: total(widths) + between * last,
+    height: 56 + high,
+    thick: 10,
+    narrow: true,
+    size,
+    ends: (a, b) => [
+      [a.right, a.y - 4],
+      [b.left, b.y - 4],
+    ],
+  };
+};

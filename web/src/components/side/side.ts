@@ -1,0 +1,179 @@
+/* What stands beside the map: candidates, hypotheses, strongest links. */
+
+import { type Colour, rgb } from "../../design/colour";
+import { el } from "../../dom/element";
+import { phone } from "../../dom/screen";
+import { clamp, two } from "../../format/number";
+import { cut } from "../../format/text";
+import { LANGUAGES } from "../../i18n/language";
+import { t } from "../../i18n/words";
+import { SPECIAL } from "../../protocol/flags";
+import type { Hypothesis } from "../../protocol/messages";
+import { askLab, hasLab } from "../../state/ask";
+import type { Changed, ExplorerContext, Part } from "../../state/context";
+import { type Weighed, candidatesOf } from "../../trace/candidates";
+import { type Group, type Link, strongest } from "../../trace/picture";
+import type { Translation } from "../../trace/translation";
+
+type Needs = Pick<ExplorerContext, "find" | "state" | "trace" | "picture" | "rowIndex" | "colours">;
+
+/** A question mark that asks the lab about what it stands beside. */
+const asks = (label: string, ask: () => void): HTMLElement =>
+  el("button", {
+    type: "button",
+    class: "ask",
+    text: "?",
+    title: label,
+    "aria-label": label,
+    on: { click: ask },
+  });
+
+/** A token with its probability as number and bar; `ask` asks why it is said, or not said. */
+const candidate = (
+  { s, p, f, chosen, rest }: Weighed,
+  ask: ((word: string, chosen: boolean) => void) | null,
+): HTMLElement => {
+  const bar = el("span", { class: "bar1" });
+  bar.style.setProperty("--w", 100 * clamp(p, 0, 1) + "%");
+  return el(
+    "li",
+    { class: chosen ? "pickd" : rest ? "rest" : "" },
+    el("span", { class: "t" + (f & SPECIAL ? " sp" : ""), text: cut(s), title: s }),
+    bar,
+    el("span", { class: "p", text: two(p) }),
+    ...(ask && !rest
+      ? [
+          asks(
+            chosen ? t("Why this word and not another?") : t("Why not {word}?", { word: s }),
+            () => ask(s, !!chosen),
+          ),
+        ]
+      : []),
+  );
+};
+
+/** A hypothesis by its end, with its score; `first`: it grew from none. */
+const hypothesis = (
+  { s, lp, n, p, e, w }: Hypothesis,
+  first: boolean,
+  twin: boolean,
+): HTMLElement => {
+  const title = [
+    s,
+    `log p ${lp.toFixed(2)}`,
+    t("after the length penalty {n}", { n: n.toFixed(2) }),
+    first ? "" : t("grew from number {n}", { n: p + 1 }),
+    e ? t("ended") : "",
+    twin ? t("the same text in other subwords") : "",
+  ];
+  return el(
+    "li",
+    { class: w ? "pickd" : "", title: title.filter(Boolean).join("\n") },
+    el("bdi", { class: "t", text: s || "∅" }),
+    ...(twin ? [el("small", { class: "cap", text: t("other subwords") })] : []),
+    el("span", { class: "p", text: (e ? "■ " : "") + n.toFixed(2).replace("-", "−") }),
+  );
+};
+
+const linkRow = (
+  link: Link,
+  colours: Colour[],
+  ask: ((column: number) => void) | null,
+): HTMLElement => {
+  const swatch = el("span", { class: "sw" });
+  swatch.style.background = rgb(colours[Math.round(256 * clamp(link.weight, 0, 1))]);
+  return el(
+    "tr",
+    {},
+    el("td", {}, swatch),
+    el("th", { scope: "row" }, cut(link.text), el("small", { text: link.position })),
+    el("td", { text: two(link.weight) }),
+    ...(ask
+      ? [
+          el(
+            "td",
+            {},
+            asks(t("Ask the lab: why does this head look here?"), () => ask(link.j)),
+          ),
+        ]
+      : []),
+  );
+};
+
+/** Whether a beam search made it. */
+const searched = (trace: Translation): boolean => trace.steps.some((step) => step.b);
+
+export const makeSide = (x: Needs): Part => {
+  const list = x.find(".cand");
+  const table = x.find(".links tbody");
+  const alive = x.find(".beams");
+  const hypotheses = x.find(".beam-list");
+
+  const candidates = () => {
+    const { step } = x.state;
+    x.find(".at-step").textContent = t("at step {n}", { n: step + 1 });
+    const room = phone() ? 8 : searched(x.trace) ? 3 : 6;
+    list.replaceChildren(
+      ...candidatesOf(x.trace, step, room).map((each) => candidate(each, asked() ? why : null)),
+    );
+  };
+  /** Whether the lab can be asked: what is still being written has no text of its own yet. */
+  const asked = () => hasLab() && !x.trace.live;
+  /** Ask the lab about this very translation. */
+  const ask = (view: string, options: Record<string, unknown>) =>
+    askLab({
+      view,
+      options,
+      text: x.trace.source,
+      target: x.trace.tgt.map(({ i }) => i),
+      direction: null,
+    });
+  const why = (word: string, chosen: boolean) =>
+    ask("contrast", { step: x.state.step + 1, word: null, against: chosen ? null : word });
+  const whyHere = (query: Group, key: Group) => {
+    const { kind, layer, head } = x.state;
+    const place = { query: query.ids[0] + 1, key: key.ids[0] + 1 };
+    ask("why", { kind, layer: layer + 1, head: head + 1, ...place });
+  };
+  /** The hypotheses of a beam search that were alive, or ended, at this step. */
+  const beams = () => {
+    const { step } = x.state;
+    const kept = x.trace.steps[step].b || [];
+    alive.hidden = !searched(x.trace);
+    x.find(".beams-note").textContent = t("{n} at step {step}", { n: kept.length, step: step + 1 });
+    hypotheses.replaceChildren(
+      ...kept.map((each, at) => {
+        const earlier = kept.slice(0, at).some(({ s, e }) => s === each.s && e === each.e);
+        return hypothesis(each, !step, earlier);
+      }),
+    );
+  };
+  const links = () => {
+    const { kind, step } = x.state;
+    const picture = x.picture();
+    const row = x.rowIndex(picture);
+    const token = picture.rows[row]?.text;
+    const ofToken = token === undefined ? "" : t("of {token}", { token });
+    x.find(".links-note").textContent =
+      kind === "encoder" ? ofToken : t("at step {n}", { n: step + 1 });
+    const shown = strongest(picture, row, searched(x.trace) && !phone() ? 3 : 5);
+    const known = asked() && x.state.view !== "aggregate" && picture.rows[row];
+    const here = known
+      ? (column: number) => whyHere(picture.rows[row], picture.columns[column])
+      : null;
+    table.replaceChildren(...shown.map((link) => linkRow(link, x.colours(), here)));
+  };
+
+  const paint = (changed: Changed) => {
+    if (["trace", "step", "language", "size"].some((name) => changed.has(name))) {
+      list.lang = hypotheses.lang = LANGUAGES[x.trace.checkpoint.tgt] || "";
+      candidates();
+      beams();
+    }
+    links();
+  };
+  return {
+    needs: "trace step query kind map unit specials colours language size view".split(" "),
+    paint,
+  };
+};

@@ -1,0 +1,50 @@
+/* Elements of HTML and SVG, made in one expression. */
+
+type Listeners = {
+  [name in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[name]) => void;
+};
+type Value = string | number | boolean | null | undefined;
+
+/** `text` is the content, `on` the listeners; what is null, undefined or false is left out (but of ARIA, where false is said). */
+export type Attributes = { text?: string | number; on?: Listeners } & {
+  [name: string]: Value | Listeners;
+};
+
+export const el = <Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Tag] => {
+  const node = document.createElement(tag);
+  const { text, on = {}, ...others } = attributes;
+  if (text !== undefined) node.textContent = String(text);
+  for (const [event, listener] of Object.entries(on))
+    node.addEventListener(event, listener as EventListener);
+  for (const [name, value] of Object.entries(others))
+    if (value !== null && value !== undefined && (value !== false || name.startsWith("aria")))
+      node.setAttribute(name, String(value));
+  node.append(...children);
+  return node;
+};
+
+export const svgEl = <Tag extends keyof SVGElementTagNameMap>(
+  tag: Tag,
+  attributes: Record<string, string | number> = {},
+  text?: string,
+): SVGElementTagNameMap[Tag] => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  if (text !== undefined) node.textContent = text;
+  return node;
+};
+
+export const bold = (text: string): HTMLElement => el("b", { text });
+
+/** A sign of 16 × 16, drawn by a path. */
+export const icon = (path: string): SVGSVGElement => {
+  const node = svgEl("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
+  node.append(svgEl("path", { d: path }));
+  return node;
+};
+
+export const TICK = "M3 8.5l3.2 3.2L13 4.6";

@@ -1,0 +1,24 @@
+/* What a page says to the bundle, and what the bundle gives to it. */
+
+declare module "*.html" {
+  const markup: string;
+  export default markup;
+}
+
+declare module "virtual:style" {
+  const text: string;
+  export default text;
+}
+
+interface Window {
+  AttentionExplorer:
+    | import("./main").AttentionExplorer
+    | { copy: (text: string) => Promise<void>; trace: () => object | null };
+  Plotly?: import("./plot/plotly").PlotlyApi;
+  /** The page's explorer, for tests and measurements alone. */
+  __explorer?: import("./tabs/explorer/explorer").Explorer;
+  __explorerData?: import("./tabs/page").PageData;
+  __explorerLocales?: import("./dom/scene").Tables;
+  __decodeDefaults?: Record<string, unknown>;
+  __payload?: import("./protocol/messages").TracePayload;
+}

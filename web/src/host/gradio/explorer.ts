@@ -1,0 +1,280 @@
+/* The explorer in Gradio's page: the server's messages, and what the fields round it do. */
+
+import { el, icon } from "../../dom/element";
+import { DOUBLE_CLICK } from "../../dom/screen";
+import { SWITCH } from "../../components/health/health";
+import { LANGUAGES } from "../../i18n/language";
+import { t, tMessage } from "../../i18n/words";
+import { messageOf } from "../../protocol/decode";
+import type { Message, TracePayload } from "../../protocol/messages";
+import type { ExplorerServer } from "../../protocol/server";
+import { readPermalink } from "../../state/permalink";
+import { Explorer } from "../../tabs/explorer/explorer";
+import { type Props, type Watch, firstExample, pageData } from "../../tabs/page";
+import { settingsText } from "../../trace/settings";
+import { isBusy, makeBusy } from "./busy";
+import { type Examples, makeExamples } from "./examples";
+import { direction, field, groupRadios, setDirection, setField, settle } from "./fields";
+import { makeInspection } from "./inspection";
+import { makeLoading } from "./loading";
+import { type Fields, type Opening, readOpening } from "./opening";
+
+/** What the Enter key presses, with Ctrl or without. */
+const ENTER: Record<string, string> = {
+  "source-text": "translate",
+  "compare-a": "compare-run",
+  "compare-b": "compare-run",
+};
+
+const press = (id: string): void => document.querySelector<HTMLElement>("#" + id)?.click();
+const within = (event: Event, selector: string): Element | null =>
+  (event.target as Element).closest(selector);
+
+/** What Gradio calls when the explorer is there: the number of a run, the fields to open with, and the start. */
+export const entry: {
+  run: (() => number) | null;
+  opened: ((current: Fields) => Fields) | null;
+  go: (() => Promise<void>) | null;
+} = { run: null, opened: null, go: null };
+
+const TRIES = 100;
+const BETWEEN = 20; // ms
+
+/** Gradio fills the fields when it has time. */
+const filledWith = async (way: string): Promise<void> => {
+  for (let tries = 0; tries < TRIES && direction() !== way; tries++)
+    await new Promise((done) => setTimeout(done, BETWEEN));
+};
+
+class ExplorerPage {
+  private readonly x: Explorer;
+  private readonly busy: (on: boolean) => void;
+  private readonly examples: Examples;
+  private readonly opening: Opening;
+  private readonly loading: () => void;
+  private readonly inspect: () => void;
+  private readonly when = el("p", { class: "cap settings-when" });
+  /** The number of what was asked for last; answers name theirs. */
+  private run = 0;
+  private last: string | null = null;
+  private pressed = 0;
+  private settled = false;
+
+  constructor(
+    element: Element,
+    private readonly props: Props,
+    server: ExplorerServer | null,
+  ) {
+    const x = (this.x = new Explorer(element, { server }));
+    window.__explorer = x;
+    this.busy = makeBusy(() => this.lost(), server?.gone);
+    this.examples = makeExamples(x, {
+      isSettled: () => this.settled,
+      busy: this.busy,
+      announce: (trace) => this.announce(trace),
+    });
+    this.opening = readOpening(x, this.examples);
+    this.loading = makeLoading(x, server);
+    this.inspect = makeInspection(x, server);
+    this.listen();
+    this.settings();
+    groupRadios();
+    this.speak();
+    x.wanted = this.opening.linked;
+  }
+
+  /* ---- messages ---- */
+  receive(): void {
+    const { value } = this.props;
+    if (!value || value === this.last) return;
+    this.last = value;
+    const message = messageOf<Message>(value);
+    if (message instanceof Promise) void this.later(value, message);
+    else this.take(message); // a short one is shown at once, in the order of arrival
+  }
+  private async later(value: string, message: Promise<Message>): Promise<void> {
+    const text = t("The answer could not be read. Please try again.");
+    const { run } = this;
+    const read = await message.catch((): Message => ({ kind: "error", run, text }));
+    if (value === this.last) this.take(read);
+  }
+  private take(message: Message): void {
+    const { x } = this;
+    if (message.kind === "example") return this.openFirst(message.id);
+    if (message.kind === "empty") {
+      this.busy(false);
+      return x.empty(tMessage(message.text));
+    }
+    if (message.run !== this.run) return; // it was stopped, or something else asked for since
+    this.busy(message.kind === "step" || message.kind === "waiting");
+    if (message.kind === "step") {
+      x.notice("");
+      setField(field("translation"), message.translation);
+      x.stream(message);
+    } else if (message.kind === "waiting") x.notice(tMessage(message.text));
+    else if (message.kind === "error") {
+      this.goBack();
+      this.dim(true);
+      x.notice(tMessage(message.text), true);
+    } else {
+      x.notice("");
+      x.show(message);
+      this.announce(message);
+    }
+  }
+  private openFirst(id: string): void {
+    if (this.x.wanted) return;
+    const { asked } = this.opening;
+    const known = asked && pageData().directions.includes(asked) && firstExample(asked);
+    void this.examples.open(known ? known.id : id, true);
+  }
+  private announce({ translation, checkpoint }: TracePayload): void {
+    const area = field("translation");
+    setField(area, translation);
+    if (area) area.lang = LANGUAGES[checkpoint.tgt];
+    this.speak();
+    this.dim();
+  }
+  /**
+   * What is shown is dimmed where the fields ask for something else: the result as soon as the text differs, all of it
+   * under another direction, or where the text was refused (`all`). True: under another direction.
+   */
+  private dim(all = false): boolean {
+    const { trace } = this.x;
+    const shown = !!trace && !trace.live;
+    const other = shown && direction() !== trace.direction;
+    const text = field("source-text")?.value ?? "";
+    const differs = shown && (other || text !== trace.source);
+    document.body.classList.toggle("other-text", differs);
+    document.body.classList.toggle("other-pair", shown && (other || all));
+    return other;
+  }
+  private lost(): void {
+    this.run++;
+    this.x.restore();
+    this.x.notice(t("No answer from the server. Please try again."), true);
+  }
+  /** To the last translation that is whole. */
+  private goBack(): void {
+    const { x } = this;
+    x.restore();
+    if (x.payload) setField(field("translation"), x.payload.translation);
+    if (!x.trace) x.empty(t("Nothing translated yet."));
+  }
+
+  /* ---- what a visitor does ---- */
+  private listen(): void {
+    document.addEventListener("change", (event) => {
+      if (!this.settled || !within(event, "#direction")) return;
+      this.examples.offer();
+      this.loading();
+      if (!this.examples.follow()) this.turned();
+    });
+    document.addEventListener("input", (event) => {
+      if (!event.isTrusted || !within(event, "#source-text")) return;
+      if (this.x.find(".notice.error")) this.x.notice(""); // it was about another text
+      this.dim();
+      this.inspect();
+    });
+    document.addEventListener("click", (event) => this.clicked(event), true);
+    document.addEventListener("keydown", (event) => this.typed(event), true);
+    addEventListener("explorer-language", () => {
+      this.loading();
+      this.speak();
+    });
+    this.x.root.addEventListener(SWITCH, (event) =>
+      setDirection((event as CustomEvent<string>).detail),
+    );
+    addEventListener("hashchange", () => {
+      if (readPermalink(location.hash)) location.reload(); // a link put into an open page's address is followed like one that opens it
+    });
+  }
+  /** Another direction was chosen, and the sentence stays. */
+  private turned(): void {
+    this.inspect();
+    if (!this.dim()) return;
+    const words = { name: this.x.trace.direction, other: direction() };
+    const said = "What is shown was translated by {name}. Press Translate to use {other}.";
+    this.x.notice(t(said, words));
+  }
+  private clicked(event: MouseEvent): void {
+    if (within(event, "#translate")) {
+      this.x.notice("");
+      this.busy(true);
+      this.run++;
+      this.examples.forget();
+      this.pressed = event.timeStamp;
+    }
+    if (!within(event, "#stop")) return;
+    if (event.isTrusted && event.timeStamp - this.pressed < DOUBLE_CLICK) {
+      event.stopImmediatePropagation(); // meant Translate, in whose place Stop has come
+      return;
+    }
+    this.busy(false);
+    this.run++;
+    this.goBack();
+    this.x.notice(t("Stopped."));
+  }
+  private typed(event: KeyboardEvent): void {
+    if (event.key === "Escape" && isBusy()) press("stop");
+    const composing = event.isComposing || event.keyCode === 229; // 229: Safari, as a composition ends
+    if (event.key !== "Enter" || event.shiftKey || composing) return;
+    const asked = Object.keys(ENTER).find((id) => within(event, "#" + id));
+    if (!asked) return;
+    event.preventDefault();
+    if (isBusy()) press("stop"); // of the text as it was
+    press(ENTER[asked]);
+  }
+
+  /* ---- settings, folded away ---- */
+  private settings(): void {
+    const { x } = this;
+    const toggle = x.find(".settings-toggle");
+    const sheet = document.querySelector("#settings");
+    if (sheet) x.find(".under").after(sheet); // right below its button, for the eye and for Tab
+    sheet?.append(this.when);
+    toggle.addEventListener("click", () => {
+      const open = document.body.classList.toggle("settings-open");
+      toggle.setAttribute("aria-expanded", String(open));
+      x.set({ size: {} });
+    });
+  }
+  private speak(): void {
+    const { trace } = this.x;
+    this.when.textContent = t("These settings take effect at the next press of Translate.");
+    const text = trace && !trace.live ? settingsText(trace) : t("automatic");
+    const decoding = el("span", { class: "muted no-phone", text });
+    this.x.find(".settings-toggle").replaceChildren(icon("M6 4l4 4-4 4"), t("Settings"), decoding);
+    this.examples.offer();
+  }
+
+  /* ---- the start ---- */
+  readonly number = (): number => this.run;
+  readonly opened = (current: Fields): Fields => {
+    this.settled = true;
+    const fields = this.opening.fields(current);
+    entry.go = () => this.go(fields[1]);
+    return fields;
+  };
+  private async go(way: string): Promise<void> {
+    await filledWith(way);
+    settle();
+    this.examples.offer();
+    this.loading();
+    if (this.opening.isPending()) press("translate");
+  }
+}
+
+export const mountExplorer = (
+  element: Element,
+  props: Props,
+  watch: Watch,
+  server: ExplorerServer | null,
+): void => {
+  const page = new ExplorerPage(element, props, server);
+  entry.run = page.number;
+  entry.opened = page.opened;
+  const receive = () => page.receive();
+  watch("value", receive);
+  receive();
+};

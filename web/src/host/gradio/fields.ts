@@ -1,0 +1,89 @@
+/* Gradio's fields: read, filled, and what they lack. */
+
+import { type Field, pageData } from "../../tabs/page";
+
+export const field = (id: string): Field | null =>
+  document.querySelector<Field>(`#${id} textarea, #${id} input:not([type=radio])`);
+
+/** Fill a field as a visitor would, so that Gradio takes notice. */
+export const setField = (node: Field | null, value: string): void => {
+  if (!node || node.value === value) return;
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(node), "value")!.set!.call(node, value);
+  node.dispatchEvent(new Event("input", { bubbles: true }));
+};
+
+export const direction = (): string =>
+  document.querySelector<HTMLInputElement>("#direction input:checked")?.value ??
+  pageData().directions[0];
+
+export const setDirection = (value: string): void => {
+  const radio = document.querySelector<HTMLInputElement>(`#direction input[value="${value}"]`);
+  if (radio && !radio.checked) radio.click();
+};
+
+let settled: () => void;
+/** Resolves when the fields hold what the address or the first example says: before, they must not be read. */
+export const pageSettled = new Promise<void>((done) => {
+  settled = done;
+});
+export const settle = (): void => settled();
+
+const FITTED = ["source-text", "translation", "compare-a", "compare-b"];
+
+const fit = (node: HTMLElement): void => {
+  if (!node.clientWidth) return;
+  node.style.flex = "none"; // the row would stretch it
+  node.style.setProperty("--fit", "0");
+  node.style.setProperty("--fit", node.scrollHeight + 2 + "px"); // and its borders
+  node.style.flex = "";
+};
+
+/** Safari before 26.2 leaves a field as tall as it was: a field's own height, for page.css, whenever its text or its width may have changed. */
+const fitFields = (): void => {
+  if (CSS.supports("field-sizing", "content")) return;
+  document.body.classList.add("fit");
+  const seen = new ResizeObserver((changes) =>
+    requestAnimationFrame(() => changes.forEach(({ target }) => fit(target as HTMLElement))),
+  );
+  document.addEventListener("input", (event) => {
+    const target = event.target as HTMLElement;
+    if (!FITTED.some((id) => target.closest("#" + id))) return;
+    fit(target);
+    seen.observe(target);
+  });
+  void pageSettled.then(() => FITTED.map(field).forEach((node) => node && seen.observe(node)));
+};
+
+/** What Gradio's fields lack: a name that is spoken, and a height that follows the text. */
+export const dressFields = (): void => {
+  const labels = { "source-text": "Sentence to translate", translation: "Translation" };
+  for (const [id, label] of Object.entries(labels)) {
+    const node = field(id);
+    if (!node) continue;
+    node.dataset.englishLabel = label;
+    node.spellcheck = false;
+  }
+  fitFields();
+};
+
+const ARROWS: Record<string, number> = {
+  ArrowLeft: -1,
+  ArrowUp: -1,
+  ArrowRight: 1,
+  ArrowDown: 1,
+};
+
+/** Gradio names each radio apart, so that no browser sees a group in them; arrows choose the neighbour. */
+export const groupRadios = (): void => {
+  document.addEventListener("keydown", (event) => {
+    const target = event.target as HTMLInputElement;
+    const by = ARROWS[event.key];
+    const group = by && target.closest(":is(#direction, .segments):has(:focus)");
+    if (!group || target.type !== "radio") return;
+    const radios = [...group.querySelectorAll<HTMLInputElement>("input[type=radio]")];
+    const next = radios.at((radios.indexOf(target) + by) % radios.length)!;
+    event.preventDefault();
+    next.focus();
+    next.click();
+  });
+};

@@ -1,0 +1,65 @@
+/* What the page opens with: what its address says, or the first example. */
+
+import { t } from "../../i18n/words";
+import { pairOf } from "../../state/pair";
+import { type Linked, readPermalink } from "../../state/permalink";
+import { firstExample, pageData } from "../../tabs/page";
+import type { Explorer } from "../../tabs/explorer/explorer";
+import type { Examples } from "./examples";
+
+/** The text, the direction, and the decoding settings in the order of the page's inputs. */
+export type Fields = [text: string, direction: string, ...settings: unknown[]];
+
+export interface Opening {
+  /** The direction that the address asks for. */
+  asked: string | null;
+  /** What the address links to, if this page translates it. */
+  linked: Linked | null;
+  /** What to fill Gradio's fields with; `current` is what they hold. */
+  fields(current: Fields): Fields;
+  /** Whether what was linked to has to be translated yet; only once. */
+  isPending(): boolean;
+}
+
+export const readOpening = (x: Explorer, examples: Examples): Opening => {
+  const { directions, settings: names, examples: all } = pageData();
+  const asked =
+    new URLSearchParams(location.search).get("direction") ?? pairOf(navigator.language, directions);
+  const link = readPermalink(location.hash);
+  if (link) link.direction ||= asked || directions[0];
+  const linked = link && directions.includes(link.direction!) ? link : null;
+  let pending = false;
+
+  const first = (current: Fields): Fields => {
+    const way = link ? link.direction : asked;
+    const known = !!way && directions.includes(way);
+    const which = known ? way : current[1];
+    if (way && !known) {
+      const words = { name: way.slice(0, 20), known: directions.join(", ") };
+      x.notice(t("There is no direction {name}; this page translates {known}.", words), true);
+    }
+    const example = firstExample(which);
+    if (example && which !== current[1] && examples.meant() !== example.id)
+      setTimeout(() => void examples.open(example.id, true), 0);
+    return [example ? example.text : current[0], which, ...current.slice(2)];
+  };
+  const follow = ({ text, direction: way, settings }: Linked, current: Fields): Fields => {
+    const stored = all.find((each) => each.text === text && each.direction === way);
+    if (stored && !Object.keys(settings).length)
+      setTimeout(() => void examples.open(stored.id, true), 0);
+    else pending = true;
+    const given: Record<string, unknown> = { ...settings };
+    const rest = current.slice(2).map((value, i) => (names[i] in given ? given[names[i]] : value));
+    return [text, way!, ...rest];
+  };
+  return {
+    asked,
+    linked,
+    fields: (current) => (linked ? follow(linked, current) : first(current)),
+    isPending: () => {
+      const was = pending;
+      pending = false;
+      return was;
+    },
+  };
+};

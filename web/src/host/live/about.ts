@@ -1,0 +1,35 @@
+/* What a live page says of itself. */
+
+import { el } from "../../dom/element";
+import { t, tText } from "../../i18n/words";
+import { site } from "./site";
+
+const SAYS = [
+  "This page translates on your own machine. Nothing that you type leaves it, and once visited it works without a network.",
+  "The model is an encoder-decoder Transformer in WebAssembly; its numbers are those of the Python package within 0.00001.",
+  "A sample's seed gives another text here than in Python, whose random numbers a browser does not have.",
+  "More views of the lab, positions and the lesson are on the page with a server: python -m translator serve.",
+];
+
+/** Fill the tab, in the page's language. */
+export const mountAbout = (element: HTMLElement): void => {
+  element.setAttribute("translate", "no"); // it speaks by itself
+  const paint = () => {
+    const cards = site().offers.map(({ direction, label }) =>
+      el(
+        "li",
+        {},
+        el("a", {
+          href: `checkpoints/${direction}/README.md`,
+          text: t("Model card and licence of {name}", { name: label }),
+        }),
+      ),
+    );
+    element.replaceChildren(
+      ...SAYS.map((text) => el("p", { text: tText(text) })),
+      el("ul", {}, ...cards),
+    );
+  };
+  addEventListener("explorer-language", paint);
+  paint();
+};

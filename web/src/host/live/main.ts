@@ -1,0 +1,162 @@
+/* The page that needs no server: the explorer, Compare and the lab over a worker of this page's own. */
+
+import { copyText } from "../../dom/clipboard";
+import { el } from "../../dom/element";
+import { plant } from "../../dom/template";
+import { t } from "../../i18n/words";
+import { loadPlotly } from "../../plot/plotly";
+import type { LabServer } from "../../protocol/lab";
+import type { ExplorerServer } from "../../protocol/server";
+import { mountChrome } from "../../tabs/chrome/chrome";
+import { mountLab } from "../../tabs/lab/lab";
+import { firstExample, pageData } from "../../tabs/page";
+import { entry as gradioEntry, mountExplorer } from "../gradio/explorer";
+import { direction, dressFields, field as anyField, pageSettled, setField } from "../gradio/fields";
+import { mountAbout } from "./about";
+import { canCompute, Client, Stopped } from "./client";
+import { mountLiveCompare } from "./compare";
+import { chosenSettings, directions, fillSettings, settingsForm, settingValues } from "./form";
+import markup from "./page.html";
+import { liveServer } from "./server";
+import { site } from "./site";
+import { mountTabs } from "./tabs";
+import { plainTrace } from "./plain";
+import { Weights } from "./weights";
+
+/** What the explorer gives to the page around it. */
+const entry = gradioEntry as Required<{
+  [Name in keyof typeof gradioEntry]: NonNullable<(typeof gradioEntry)[Name]>;
+}>;
+const field = (id: string) => anyField(id) as HTMLTextAreaElement | null;
+
+const fields = { field, setField, direction, settled: pageSettled };
+
+/** A value that a component watches, as the served page has it. */
+const channel = () => {
+  const listeners: (() => void)[] = [];
+  const props = { value: "" };
+  let number = 0;
+  return {
+    props,
+    watch: (_: string, listener: () => void) => listeners.push(listener),
+    /** An answer as a value that none had before. */
+    send: (message: object) => {
+      props.value = JSON.stringify({ ...message, number: ++number });
+      for (const listener of listeners) listener();
+    },
+  };
+};
+
+/** Translate what the fields hold, whenever the button is pressed; `send` tells the explorer. */
+const translating = (client: Client, weights: Weights, send: (message: object) => void): void => {
+  let stopper = new AbortController();
+  const translate = async () => {
+    stopper.abort();
+    stopper = new AbortController();
+    const { signal } = stopper;
+    const run = entry.run();
+    const [text, way, settings] = [
+      field("source-text")?.value ?? "",
+      direction(),
+      chosenSettings(),
+    ];
+    const wait = setInterval(() => send({ kind: "waiting", run, text: weights.progress }), 500);
+    try {
+      await weights.ready(way, signal);
+      clearInterval(wait);
+      const step = (message: object) => send({ ...message, run });
+      const trace = await client.call(
+        "stream",
+        { direction: way, text, settings },
+        { signal, step },
+      );
+      send({ ...trace, run });
+    } catch (error) {
+      if (!(error instanceof Stopped)) send({ kind: "error", run, text: (error as Error).message });
+      else send({ kind: "error", run, text: t("Stopped.") });
+    } finally {
+      clearInterval(wait);
+    }
+  };
+  document.querySelector("#translate")!.addEventListener("click", () => void translate());
+  document.querySelector("#stop")!.addEventListener("click", () => stopper.abort());
+};
+
+/** Where this browser cannot compute, what was translated beforehand stays; the page says so. */
+const onlyExamples = (): void => {
+  for (const id of ["translate", "compare-run"]) {
+    const button = document.querySelector<HTMLButtonElement>(`#${id}`);
+    if (button) button.disabled = true;
+  }
+  window.__explorer!.notice(
+    t(
+      "This browser cannot compute here: it has no WebAssembly SIMD. The examples can be explored.",
+    ),
+    true,
+  );
+};
+
+const open = async (): Promise<void> => {
+  plant(document.body, markup);
+  document.body.dataset.tab = "explorer";
+  const first = site().offers[0]!.direction;
+  document.querySelector("#direction")!.append(directions("direction", first));
+  settingsForm(document.querySelector("#settings .form")!);
+  dressFields();
+  mountChrome(document.querySelector("#page-chrome")!);
+  mountAbout(document.querySelector("#about")!);
+  mountTabs();
+  const client = new Client(site().version);
+  const weights = new Weights(document.querySelector("#weights")!, client, direction);
+  const server = liveServer(client, weights) as unknown as ExplorerServer & LabServer;
+  const { props, watch, send } = channel();
+  mountExplorer(document.querySelector("#explorer")!, props, watch, server);
+  loadPlotly(pageData().plotly!, (why) => window.__explorer?.notice(why, true));
+  const opens = firstExample(first);
+  if (opens) send({ kind: "example", id: opens.id });
+  else window.__explorer!.empty(t("Nothing translated yet."));
+  mountLiveCompare(client, weights, channel(), fields);
+  mountLab(document.querySelector("#lab")!, server, fields);
+  document.querySelector("#copy")!.addEventListener("click", () => {
+    void copyText(field("translation")?.value ?? "");
+  });
+  const computes = canCompute();
+  if (computes) {
+    translating(client, weights, send);
+    document.querySelector("#source-text")!.addEventListener("focusin", (event) => {
+      if (event.isTrusted) weights.prepare(direction());
+    });
+  }
+  const values = entry.opened([opens?.text ?? "", first, ...settingValues()]);
+  setField(field("source-text"), values[0]);
+  const radio = document.querySelector<HTMLInputElement>(
+    `#direction input[value="${CSS.escape(String(values[1]))}"]`,
+  );
+  if (radio && !radio.checked) radio.click();
+  fillSettings(values.slice(2));
+  await entry.go();
+  if (!computes) onlyExamples();
+  else asked();
+};
+
+/** `?text=` in the address is translated at once. */
+const asked = (): void => {
+  const text = new URLSearchParams(location.search).get("text");
+  if (!text) return;
+  setField(field("source-text"), text);
+  document.querySelector<HTMLButtonElement>("#translate")!.click();
+};
+
+window.AttentionExplorer = {
+  copy: copyText,
+  /** The translation that is shown, as plain arrays. */
+  trace: () => plainTrace(window.__explorer?.trace),
+};
+void open().catch((error: unknown) => {
+  document.body.append(el("p", { class: "notice", text: String(error) }));
+  throw error;
+});
+if ("serviceWorker" in navigator)
+  addEventListener("load", () => {
+    navigator.serviceWorker.register(`sw.js?v=${site().version}`).catch(() => undefined); // needs https
+  });

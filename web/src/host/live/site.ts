@@ -1,0 +1,26 @@
+/* What an exported site says of itself: data.js, which `translator.ui.live.site` writes. */
+
+import { pageData } from "../../tabs/page";
+
+/** A checkpoint of the site as the page offers it. */
+export interface Offer {
+  /** Its name, by which links and examples call it. */
+  direction: string;
+  /** As it stands on the page. */
+  label: string;
+  /** Bytes that translating with it takes, all files together. */
+  size: number;
+}
+
+export interface Site {
+  /** A hash of what the page consists of; another one is another page. */
+  version: string;
+  offers: Offer[];
+}
+
+/** The site that this page belongs to. */
+export const site = (): Site => pageData().site as Site;
+
+/** What the page offers under this name. */
+export const offerOf = (direction: string): Offer | undefined =>
+  site().offers.find((offer) => offer.direction === direction);

@@ -1,0 +1,23 @@
+/* The page's language, and the languages of a translation. */
+
+import { type Tables, playing } from "../dom/scene";
+import { recall } from "../dom/storage";
+
+export type Language = "en" | "zh" | "de";
+
+/** Languages by their code here, as HTML names them. */
+export const LANGUAGES: Record<string, string> = { en: "en", zh: "zh-Hans", de: "de" };
+
+/** Source and target language of a direction, or of a checkpoint whose name ends in them, such as opus-mt-de-en. */
+export const languagesOf = (direction: string): string[] =>
+  (/(?:^|-)([a-z]{2,3})-([a-z]{2,3})$/.exec(direction) || [])
+    .slice(1)
+    .map((each) => LANGUAGES[each] || each);
+
+export const tables = (): Tables => playing().tables ?? window.__explorerLocales ?? {};
+
+export const pageLanguage = (): Language => {
+  const stored =
+    playing().language || recall("language") || (navigator.language || "en").slice(0, 2);
+  return stored in LANGUAGES ? (stored as Language) : "en";
+};

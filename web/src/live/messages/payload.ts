@@ -1,0 +1,151 @@
+/* A translation as the explorer is told of it: the messages of translator/ui/payload.py. */
+
+import type * as Protocol from "../../protocol/messages";
+import type { Bundle } from "../bundle";
+import { type Beam, type IdStep } from "../decode/steps";
+import { countCharacters } from "../text/characters";
+import type { Tokenizer } from "../text/tokenizer";
+import type { Request } from "../request";
+import { thoughtOf, type Thought, type Trace } from "../trace";
+import { headStats, leadingHead, selfRollout, type Measures } from "./heads";
+import { plain } from "./label";
+import { lowerTriangles, pack } from "./pack";
+import { tokenMessage, wordsMessage } from "./tokens";
+
+const TAIL = 60;
+
+/** Everything the explorer needs of one translation. */
+export function traceMessage(
+  bundle: Bundle,
+  trace: Trace,
+  health: Protocol.Health,
+  encoding: Protocol.Encoding = "u16",
+): Protocol.TracePayload {
+  const { request, src, start, tgt } = trace;
+  const reads = [start, ...tgt.slice(0, -1)];
+  const stats = {
+    encoder: headStats("encoder", trace.encoder, { owners: src, queries: src, keys: src }),
+    decoder: headStats("decoder", trace.decoder, { owners: reads, queries: reads, keys: reads }),
+    cross: headStats(
+      "cross",
+      trace.cross,
+      { owners: tgt, queries: reads, keys: src },
+      bundle.profile,
+    ),
+  };
+  const heads = trace.cross.shape[1];
+  const [layer, head] = leadingHead(stats.cross, heads, bundle.profile?.rates);
+  return {
+    kind: "trace",
+    source: request.source,
+    normalised: request.encoding.normalised.text,
+    translation: trace.translation,
+    checkpoint: bundle.info,
+    settings: request.config,
+    truncated: trace.truncated,
+    seconds: rounded(trace.took / 1000, 3),
+    src: src.map(tokenMessage),
+    start: tokenMessage(start),
+    tgt: tgt.map(tokenMessage),
+    words: {
+      src: wordsMessage(src, request.source),
+      reads: wordsMessage(reads, trace.translation),
+      tgt: wordsMessage(tgt, trace.translation),
+    },
+    steps: trace.thoughts.map((thought, t) =>
+      stepOf(
+        thought,
+        tgt.slice(0, t + 1).map(({ id }) => id),
+        bundle.tgt,
+      ),
+    ),
+    shapes: {
+      encoder: [...trace.encoder.shape],
+      decoder: [...trace.decoder.shape],
+      cross: [...trace.cross.shape],
+    },
+    encoding,
+    weights: {
+      encoder: pack(trace.encoder.values, encoding),
+      decoder: pack(lowerTriangles(trace.decoder.values, tgt.length), encoding),
+      cross: pack(trace.cross.values, encoding),
+    },
+    rollout: pack(selfRollout(trace.encoder), encoding),
+    heads: {
+      encoder: tableOf(stats.encoder),
+      decoder: tableOf(stats.decoder),
+      cross: tableOf(stats.cross),
+    },
+    leading: { layer, head },
+    health,
+    ...(bundle.profile ? { profile: bundle.profile } : {}),
+    automatic: JSON.stringify(request.config) === JSON.stringify(bundle.decode),
+    own: bundle.decode,
+  };
+}
+
+/** One live step, which says by itself where it stands. */
+export function stepMessage(
+  bundle: Bundle,
+  request: Request,
+  step: IdStep,
+  logProbs: readonly number[],
+): Protocol.StepPayload {
+  const { decoder_layers, decoder_heads } = bundle.model.config;
+  const { name, src, tgt } = bundle.info;
+  const eos = bundle.src.token(bundle.model.config.eos_id);
+  return {
+    kind: "step",
+    index: step.ids.length - 1,
+    checkpoint: { name, src, tgt },
+    log_probs: logProbs.map((value) => rounded(value, 5)),
+    src: [...request.encoding.tokens, eos].map(tokenMessage),
+    start: tokenMessage(bundle.tgt.token(bundle.model.config.start_id)),
+    tgt: bundle.tgt.tokens(step.ids).map(tokenMessage),
+    step: stepOf(thoughtOf(step, request.config.candidates), step.ids, bundle.tgt),
+    shape: [decoder_layers, decoder_heads, step.cross.length / (decoder_layers * decoder_heads)],
+    cross: pack(step.cross, "u16"),
+    translation: bundle.tgt.decode(step.ids),
+  };
+}
+
+function stepOf(thought: Thought, leading: readonly number[], tgt: Tokenizer): Protocol.Step {
+  const candidates = thought.candidates.map(([id, logProb]) => ({
+    ...tokenMessage(tgt.token(id)),
+    lp: rounded(logProb, 5),
+  }));
+  const beams = thought.beams.map((beam) => beamOf(beam, tgt, leading));
+  return {
+    lp: rounded(thought.logProb, 6),
+    h: rounded(thought.entropy, 4),
+    c: candidates,
+    ...(beams.length ? { b: beams } : {}),
+  };
+}
+
+function beamOf(beam: Beam, tgt: Tokenizer, leading: readonly number[]): Protocol.Hypothesis {
+  const text = plain(tgt.decode(beam.ids));
+  const short = countCharacters(text) <= TAIL;
+  const leads = beam.ids.length === leading.length && beam.ids.every((id, i) => id === leading[i]);
+  return {
+    s: short ? text : `…${[...text].slice(1 - TAIL).join("")}`,
+    lp: rounded(beam.score, 4),
+    n: rounded(beam.normalised, 4),
+    p: beam.parent,
+    ...(beam.ended ? { e: 1 as const } : {}),
+    ...(leads ? { w: 1 as const } : {}),
+  };
+}
+
+function tableOf(stats: Measures): Protocol.HeadTable {
+  const { role, reading, ...numbers } = stats;
+  const short = Object.entries(numbers).map(([name, values]) => [
+    name,
+    values.map((value) => rounded(value, 4)),
+  ]);
+  return { role, reading, ...(Object.fromEntries(short) as Omit<Measures, "role" | "reading">) };
+}
+
+function rounded(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

@@ -1,0 +1,40 @@
+/* The words of a text: spans in order that cover every character but white space. text/segment.py. */
+
+import { classOf, HAN, SPACE } from "./characters";
+import { chineseWords } from "./chinese";
+import type { Span } from "./normalise";
+
+const MARK =
+  "\\u0300-\\u036f\\u0483-\\u0489\\u0591-\\u05bd\\u064b-\\u065f\\u0900-\\u0903\\u093a-\\u094f\\u20d0-\\u20ff";
+const WORD = classOf("word");
+const LETTERS = `[${WORD}][${WORD}${MARK}]*`;
+// A word keeps its inner apostrophes and hyphens; a sign keeps what modifies it, and joined emoji stay whole.
+const SIGN = `[^${WORD}${SPACE}][${MARK}\\ufe0e\\ufe0f\\u{1f3fb}-\\u{1f3ff}\\u{e0020}-\\u{e007f}]*`;
+const WORDS = new RegExp(
+  `${LETTERS}(?:['’\\-\\u2011]${LETTERS})*|[\\u{1f1e6}-\\u{1f1ff}]{2}|${SIGN}(?:\\u200d${SIGN})*`,
+  "gu",
+);
+const HAN_RUN = new RegExp(`[${HAN}]+`, "gu");
+
+/** The words of `text`; runs of Chinese characters are cut into words where `language` is "zh". */
+export function words(text: string, language: string): Span[] {
+  if (language !== "zh") return alphabetic(text, 0);
+  const spans: Span[] = [];
+  let position = 0;
+  for (const { 0: run, index } of text.matchAll(HAN_RUN)) {
+    spans.push(...alphabetic(text.slice(position, index), position));
+    position = index;
+    for (const word of chineseWords(run)) {
+      spans.push([position, position + word.length]);
+      position += word.length;
+    }
+  }
+  return [...spans, ...alphabetic(text.slice(position), position)];
+}
+
+function alphabetic(text: string, offset: number): Span[] {
+  return Array.from(text.matchAll(WORDS), ({ 0: word, index }): Span => [
+    offset + index,
+    offset + index + word.length,
+  ]);
+}

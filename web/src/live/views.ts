@@ -1,0 +1,158 @@
+/* The lab's further questions that a live page answers: a forced target, an edit, the beams. ui/lab_views.py. */
+
+import type { Bundle } from "./bundle";
+import { LIMITS } from "./decode/config";
+import { scoreOf, whole } from "./lab";
+import { plain } from "./messages/label";
+import { Refusal } from "./refusal";
+import { makeRequest, targetIds } from "./request";
+import { force, type Trace } from "./trace";
+
+/** An answer as the lab shows it: lines are [English sentence, values for its {holes}]. */
+export interface Answer {
+  lines?: [string, Record<string, string | number>][];
+  table?: { head: string[]; rows: string[][] };
+  picks?: string[];
+}
+
+type View = (bundle: Bundle, trace: Trace, asked: Record<string, unknown>) => Answer;
+
+/** What the page with a server shows besides. */
+export function view(
+  bundle: Bundle,
+  trace: Trace,
+  name: string,
+  asked: Record<string, unknown>,
+): Answer {
+  const known = Object.hasOwn(VIEWS, name) ? VIEWS[name] : undefined;
+  if (!known)
+    throw new Refusal(
+      "This view needs the page with a server: python -m translator serve shows it.",
+    );
+  return known(bundle, trace, asked);
+}
+
+const VIEWS: Record<string, View> = { force: forceView, edit: editView, beams: beamsView };
+
+function forceView(bundle: Bundle, trace: Trace, asked: Record<string, unknown>): Answer {
+  const ids = targetIds(bundle, textOf(asked, "target"));
+  const request = makeRequest(bundle, trace.request.source, { method: "greedy" });
+  const found = force(bundle, request, ids);
+  const { model } = bundle;
+  const ranks = model.heap.scoped(() => {
+    const { logProbs } = model.decode(model.encode(request.srcIds), ids);
+    const V = model.config.tgt_vocab;
+    return ids.map((id, t) => {
+      const row = logProbs.subarray(t * V, (t + 1) * V);
+      return 1 + row.reduce((count, value) => count + Number(value > row[id]!), 0);
+    });
+  });
+  const [given, chosen] = [scoreOf(found), scoreOf(trace)];
+  const same = trace.tgt.map(({ id }) => id).join() === ids.join();
+  const verdict = same
+    ? "This is what the model chooses itself."
+    : given > chosen
+      ? "Search error: the model finds yours more probable, but the search missed it."
+      : "Model error, if yours is right: the model finds its own more probable.";
+  const scores = { given: minus(given), chosen: minus(chosen), text: trace.translation };
+  return {
+    lines: [
+      ["Yours: log p {given}. The model's own: {text} ({chosen}).", scores],
+      [verdict, {}],
+    ],
+    table: table(
+      ["token", "log p", "rank"],
+      found.tgt.map((token, t) => [
+        token.surface,
+        minus(found.thoughts[t]!.logProb),
+        String(ranks[t]),
+      ]),
+    ),
+  };
+}
+
+function editView(bundle: Bundle, trace: Trace, asked: Record<string, unknown>): Answer {
+  const at = wholeOf(asked, "step", 1, trace.tgt.length) - 1;
+  const wanted = textOf(asked, "choice");
+  const candidates = trace.thoughts[at]!.candidates.map(([id, logProb]) => ({
+    id,
+    surface: bundle.tgt.token(id).surface,
+    probability: Math.exp(logProb),
+  }));
+  const answer = {
+    table: table(
+      ["candidate", "probability"],
+      candidates.map(({ surface, probability }) => [surface, probability.toFixed(3)]),
+    ),
+    picks: candidates.map(({ surface }) => surface),
+  };
+  const known = candidates.find(({ surface }) => surface === wanted.trim());
+  const runnerUp = candidates.find(({ id }) => id !== trace.tgt[at]!.id)!;
+  const put = wanted.trim() ? (known ? [known.id] : bundle.tgt.ids(wanted)) : [runnerUp.id];
+  const before = trace.tgt.slice(0, at).map(({ id }) => id);
+  const prefix = [...before, ...put];
+  const request = makeRequest(bundle, trace.request.source, { method: "greedy" }, prefix);
+  return { ...answer, lines: both(trace, whole(bundle, request)) };
+}
+
+function beamsView(bundle: Bundle, trace: Trace, asked: Record<string, unknown>): Answer {
+  const beam = wholeOf(asked, "beam", 2, LIMITS.beam);
+  const length_penalty = Number(asked.penalty);
+  const { source } = trace.request;
+  const request = makeRequest(bundle, source, { method: "beam", beam, length_penalty });
+  const found = whole(bundle, request);
+  const ends = found.thoughts
+    .flatMap(({ beams }) => beams)
+    .filter(({ ended }) => ended)
+    .sort((a, b) => b.normalised - a.normalised);
+  const won = found.tgt.map(({ id }) => id).join();
+  return {
+    lines: [
+      ["Beam: {text} (log p {score})", { text: found.translation, score: minus(scoreOf(found)) }],
+      ["Greedy: {text} (log p {score})", { text: trace.translation, score: minus(scoreOf(trace)) }],
+    ],
+    table: table(
+      ["hypothesis", "log p", "after the penalty", "fate"],
+      ends.map(({ ids, score, normalised }) => [
+        bundle.tgt.decode(ids),
+        minus(score),
+        minus(normalised),
+        ids.join() === won ? "won" : "ended",
+      ]),
+    ),
+  };
+}
+
+/** Two translations as lines. */
+function both(before: Trace, after: Trace): [string, Record<string, string>][] {
+  const said = (trace: Trace) => ({ text: trace.translation, score: minus(scoreOf(trace)) });
+  return [
+    ["Before: {text} (log p {score})", said(before)],
+    ["After: {text} (log p {score})", said(after)],
+  ];
+}
+
+function table(head: string[], rows: string[][]): { head: string[]; rows: string[][] } {
+  return { head, rows: rows.map((row) => row.map((cell) => plain(cell))) };
+}
+
+/** A number as it is shown, with a real minus sign. */
+function minus(value: number): string {
+  return value.toFixed(2).replace("-", "−");
+}
+
+function textOf(asked: Record<string, unknown>, name: string): string {
+  const value = asked[name] ?? "";
+  if (typeof value !== "string" || value.length > LIMITS.characters)
+    throw new Refusal(`${name} must be a text of at most 1,000 characters`);
+  return value;
+}
+
+function wholeOf(asked: Record<string, unknown>, name: string, low: number, high: number): number {
+  const value = Number(asked[name]);
+  if (!Number.isInteger(value) || value < low || value > high)
+    throw new Refusal(
+      `${name} is ${String(asked[name]).slice(0, 40)}; it must be a whole number from ${low} to ${high}`,
+    );
+  return value;
+}

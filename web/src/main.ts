@@ -1,0 +1,61 @@
+/* The one entry: what a page may call. */
+
+import { copyText } from "./dom/clipboard";
+import { whenIdle } from "./dom/screen";
+import { entry, mountExplorer } from "./host/gradio/explorer";
+import { direction, dressFields, field, pageSettled, setField } from "./host/gradio/fields";
+import { endLoadingClock } from "./host/gradio/frames";
+import { followLesson } from "./host/gradio/lesson-link";
+import type { Fields } from "./host/gradio/opening";
+import { mount } from "./host/mount";
+import { mountOffline } from "./host/offline/offline";
+import { mountPlot } from "./plot/figure";
+import { loadPlotly } from "./plot/plotly";
+import type { LabServer } from "./protocol/lab";
+import type { LessonServer } from "./protocol/lesson";
+import { mountChrome } from "./tabs/chrome/chrome";
+import { mountCompare } from "./tabs/compare/compare";
+import { mountLab } from "./tabs/lab/lab";
+import { mountLesson } from "./tabs/lesson/lesson";
+import { type PageFields, type Props, type Watch, pageData } from "./tabs/page";
+
+const fields: PageFields = { field, setField, direction, settled: pageSettled };
+const BETWEEN = 50; // ms
+
+const entries = {
+  mount,
+  /* what Gradio's components mount */
+  explorer: mountExplorer,
+  chrome: (element: Element) => {
+    dressFields();
+    mountChrome(element);
+  },
+  plot: (element: Element, props: Props, watch: Watch) => mountPlot(element, props, watch),
+  compare: (element: Element, props: Props, watch: Watch) =>
+    mountCompare(element, props, watch, fields),
+  lesson: (element: Element, server: LessonServer) => mountLesson(element, server, fields),
+  lab: (element: Element, server: LabServer) => mountLab(element, server, fields),
+  /* what Gradio's events call */
+  copy: copyText,
+  asked: (_: unknown, ...values: unknown[]) => [entry.run!(), ...values],
+  /** The page's own load may come before the component is there: wait for it, or the address would be forgotten. */
+  opened: async (...current: Fields) => {
+    while (!entry.opened) await new Promise((done) => setTimeout(done, BETWEEN));
+    return entry.opened(current);
+  },
+  go: () => {
+    whenIdle(() => endLoadingClock());
+    return entry.go!();
+  },
+  /* what an offline page calls */
+  offline: mountOffline,
+};
+export type AttentionExplorer = typeof entries;
+
+window.AttentionExplorer = entries;
+
+const { plotly } = pageData(); // an offline page holds it
+if (plotly) loadPlotly(plotly, (why) => window.__explorer?.notice(why, true));
+
+addEventListener("hashchange", () => followLesson());
+followLesson();

@@ -1,0 +1,200 @@
+/* One map as a figure for Plotly: tokens stand on numeric axes, or those that read alike would become one. */
+
+import { lookup, rgb } from "../design/colour";
+import type { Palette } from "../design/scales";
+import { type Theme, cssVar } from "../dom/screen";
+import { clamp } from "../format/number";
+import { cut, escapeHtml } from "../format/text";
+import { t } from "../i18n/words";
+import type { Kind } from "../protocol/messages";
+import type { Picture } from "../trace/picture";
+import { gapOf, shownCells } from "./cells";
+import type { MapSize } from "./measure";
+import type { Figure } from "./plotly";
+
+/** Which cells are in sight: the ends of both axes. */
+export interface Range {
+  x: [number, number];
+  y: [number, number];
+}
+
+export interface HeatView {
+  size: MapSize;
+  range: Range;
+  width: number;
+  height: number;
+  scale: "linear" | "root" | "row";
+  palette: Palette;
+  /** What names a row. */
+  labels: "both" | "reads" | "predicts";
+  small: boolean;
+  touch?: boolean;
+  /** Lines are drawn over the cells: no gaps between them. */
+  lines?: boolean;
+  theme?: Theme;
+  /** The colour behind it all; else nothing. */
+  paper?: string;
+}
+
+type Texts = string[];
+
+const AXIS = {
+  type: "linear",
+  showgrid: false,
+  zeroline: false,
+  showline: false,
+  ticks: "",
+  fixedrange: false,
+  automargin: false,
+  ticklabeloverflow: "allow",
+};
+
+const axisText = (text: string, length?: number): string => escapeHtml(cut(text, length));
+
+/** Colour stops for Plotly. The square root bends the scale, not the numbers. */
+const plotScale = (palette: Palette, root: boolean, theme?: Theme): [number, string][] => {
+  const table = lookup(palette, root, theme);
+  return Array.from({ length: 33 }, (_, i) => {
+    const at = root ? (i / 32) ** 2 : i / 32;
+    return [at, rgb(table[Math.round(at * 256)])];
+  });
+};
+
+const plotColours = (theme?: Theme) => {
+  const light = theme === "light";
+  return {
+    ink: light ? "#1b1c1f" : cssVar("--ink"),
+    second: light ? "#54575d" : cssVar("--ink2"),
+    third: light ? "#6a6d73" : cssVar("--ink3"),
+  };
+};
+type Colours = ReturnType<typeof plotColours>;
+
+const title = (
+  text: string,
+  anchor: "left" | "right",
+  xshift: number,
+  color: string,
+  yshift = 6,
+) => ({
+  text,
+  xref: "paper",
+  yref: "paper",
+  x: 0,
+  y: 1,
+  xanchor: anchor,
+  yanchor: "bottom",
+  xshift,
+  yshift,
+  align: anchor,
+  showarrow: false,
+  font: { size: 12, color },
+});
+
+/** The names of the rows that stand nearest, and of what a row reads. */
+const rowTexts = ({ rows }: Picture, kind: Kind, labels: HeatView["labels"]): [Texts, Texts] => {
+  if (kind === "encoder") return [rows.map((row) => row.text), rows.map((row) => row.text)];
+  const reads = rows.map((row) => row.reads ?? "");
+  return [labels === "reads" ? reads : rows.map((row) => row.predicts ?? ""), reads];
+};
+
+const captions = (kind: Kind, { size, labels, small }: HeatView, { third }: Colours) => {
+  const key =
+    kind === "decoder" ? "key: target token already read" : "key: source token attended to";
+  const near =
+    kind === "encoder" ? t("query") : labels === "reads" ? t("query (reads)") : t("predicts");
+  return [
+    { ...title(t(key), "left", 0, third, size.top - 18), name: "key" },
+    title(small ? near.replace(" ", "<br>") : near, "right", -8, third),
+  ];
+};
+
+/** A second row of names, further left, by an axis of its own that needs a trace to be drawn. */
+const addReads = ({ data, layout }: Figure, reads: Texts, range: Range, { third }: Colours) => {
+  data.push({
+    type: "scatter",
+    x: [0],
+    y: [0],
+    yaxis: "y2",
+    mode: "markers",
+    marker: { opacity: 0 },
+    hoverinfo: "skip",
+  });
+  layout.yaxis2 = {
+    ...AXIS,
+    range: range.y,
+    matches: "y",
+    overlaying: "y",
+    side: "left",
+    anchor: "free",
+    position: 0,
+    shift: -74,
+    tickvals: reads.map((_, i) => i),
+    ticktext: reads.map((text) => axisText(text, 10)),
+    tickfont: { ...layout.font, color: third },
+    ticklabelstandoff: 6,
+  };
+  layout.annotations.push(title(t("query (reads)"), "right", -82, third));
+};
+
+const heatmap = (picture: Picture, { size, scale, palette, theme, lines }: HeatView) => {
+  const gap = lines ? 0 : gapOf(size); // without gaps Plotly's picture has one pixel a cell, which takes a third of the time
+  return {
+    type: "heatmap",
+    z: shownCells(picture, scale),
+    x: picture.columns.map((_, j) => j),
+    y: picture.rows.map((_, i) => i),
+    zmin: 0,
+    zmax: 1,
+    xgap: gap,
+    ygap: gap,
+    showscale: false,
+    hoverinfo: "none",
+    colorscale: plotScale(palette, scale === "root", theme),
+  };
+};
+
+/** Plotly's data and layout for one picture. */
+export const heatFigure = (picture: Picture, kind: Kind, view: HeatView): Figure => {
+  const { size, range, small } = view;
+  const colours = plotColours(view.theme);
+  const [near, reads] = rowTexts(picture, kind, view.labels);
+  const both = kind !== "encoder" && view.labels === "both";
+  const font = {
+    family: cssVar("--sans") || "sans-serif",
+    size: clamp(size.cellHeight - 3, 10, 13),
+    color: colours.ink,
+  };
+  const layout = {
+    width: view.width,
+    height: view.height,
+    margin: { l: size.labels, r: size.right, t: size.top, b: 2, pad: 0 },
+    font,
+    paper_bgcolor: view.paper || "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    hovermode: false,
+    dragmode: view.touch ? false : "zoom",
+    showlegend: false,
+    xaxis: {
+      ...AXIS,
+      side: "top",
+      range: range.x,
+      tickvals: picture.columns.map((_, j) => j),
+      ticktext: picture.columns.map((group) => axisText(group.text)),
+      tickangle: small ? -90 : -45,
+      tickfont: { ...font, size: small ? 11 : 13, color: colours.second },
+    },
+    yaxis: {
+      ...AXIS,
+      range: range.y,
+      tickvals: near.map((_, i) => i),
+      ticktext: near.map((text) => axisText(text, both ? 10 : 12)),
+      tickfont: font,
+      ticklabelstandoff: 6,
+    },
+    annotations: captions(kind, view, colours),
+  };
+  const figure: Figure = { data: [heatmap(picture, view)], layout };
+  if (both) addReads(figure, reads, range, colours);
+  return figure;
+};

@@ -1,0 +1,51 @@
+import { deflateSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { floatsOf, fromTriangles, messageOf } from "./decode";
+
+/** As `translator.ui.payload.pack` writes: all first bytes, then all second ones. */
+const u16 = (values: number[]): string => {
+  const fixed = values.map((value) => Math.round(value * 65535));
+  return Buffer.from([...fixed.map((v) => v >> 8), ...fixed.map((v) => v & 255)]).toString(
+    "base64",
+  );
+};
+const f32 = (values: number[]): string => {
+  const bytes = Buffer.from(new Float32Array(values).buffer);
+  const planes = [0, 1, 2, 3].flatMap((k) => values.map((_, i) => bytes[4 * i + k]));
+  return Buffer.from(planes).toString("base64");
+};
+
+describe("weights", () => {
+  const values = [0, 1, 0.5, 0.123456, 1 / 3];
+
+  it("come back from 16 bits within half a step", () => {
+    const found = floatsOf(u16(values), "u16");
+    values.forEach((value, i) => expect(Math.abs(found[i] - value)).toBeLessThan(0.51 / 65535));
+  });
+
+  it("come back from 32 bits as they were", () => {
+    expect([...floatsOf(f32(values), "f32")]).toEqual([...new Float32Array(values)]);
+  });
+
+  it("of a decoder are lower triangles: the future is 0", () => {
+    const full = fromTriangles(new Float32Array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]), 2, 3);
+    expect([...full]).toEqual([1, 0, 0, 2, 3, 0, 4, 5, 6, 7, 0, 0, 8, 9, 0, 10, 11, 12]);
+  });
+});
+
+describe("a message", () => {
+  it("that is short is there at once", () => {
+    expect(messageOf('{"kind":"empty","text":"ß"}')).toEqual({ kind: "empty", text: "ß" });
+  });
+
+  it("that came deflated is promised", async () => {
+    const text = JSON.stringify({ kind: "example", id: "ä".repeat(20_000) });
+    const found = messageOf(deflateSync(text).toString("base64"));
+    expect(found).toBeInstanceOf(Promise);
+    expect(await found).toEqual(JSON.parse(text));
+  });
+
+  it("that cannot be read is a promise that fails", async () => {
+    await expect(messageOf("bm90IGRlZmxhdGVk")).rejects.toThrow();
+  });
+});

@@ -1,0 +1,45 @@
+/* Messages and weights as they travel, unpacked. */
+
+import type { Encoding } from "./messages";
+
+export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+};
+
+const inflated = async (base64: string): Promise<unknown> => {
+  const stream = new Blob([bytesOf(base64)]).stream();
+  return new Response(stream.pipeThrough(new DecompressionStream("deflate"))).json();
+};
+
+/** A message as the server sent it: JSON, at once, or a promise where it is long and came deflated, in base64 (rejected if it cannot be read). */
+export const messageOf = <M>(value: string): M | Promise<M> =>
+  value.startsWith("{") ? (JSON.parse(value) as M) : (inflated(value) as Promise<M>);
+
+/** Weights arrive as 16-bit fixed point (the page) or as 32-bit floats (exports, offline page). */
+export const floatsOf = (base64: string, encoding: Encoding): Float32Array => {
+  const bytes = bytesOf(base64);
+  if (encoding === "f32") {
+    const count = bytes.length / 4;
+    const whole = new Uint8Array(bytes.length);
+    for (let i = 0; i < count; i++)
+      for (let k = 0; k < 4; k++) whole[4 * i + k] = bytes[k * count + i];
+    return new Float32Array(whole.buffer);
+  }
+  const half = bytes.length / 2;
+  const floats = new Float32Array(half);
+  for (let i = 0; i < half; i++) floats[i] = (bytes[i] * 256 + bytes[half + i]) / 65535;
+  return floats;
+};
+
+/** The decoder travels as its lower triangle; the future is known to be 0. */
+export const fromTriangles = (packed: Float32Array, heads: number, size: number): Float32Array => {
+  const full = new Float32Array(heads * size * size);
+  let at = 0;
+  for (let head = 0; head < heads; head++)
+    for (let i = 0; i < size; i++)
+      for (let j = 0; j <= i; j++) full[(head * size + i) * size + j] = packed[at++];
+  return full;
+};

@@ -1,0 +1,194 @@
+/* What the server sends, as it travels: `translator/ui/payload.py` makes it, a test on each side holds it to stored examples. */
+
+/** The three attentions of a Transformer. */
+export type Kind = "encoder" | "decoder" | "cross";
+export const KINDS: readonly Kind[] = ["encoder", "decoder", "cross"];
+
+/** What a head mostly does. */
+export type Role = "aligns" | "previous" | "same" | "next" | "sink" | "diffuse" | "mixed";
+
+export interface Token {
+  /** As it is shown. */
+  s: string;
+  /** Its id in the vocabulary. */
+  i: number;
+  /** Flags: SPECIAL, UNKNOWN, SPACE, PUNCTUATION. */
+  f: number;
+  /** The word that it belongs to; -1: none. */
+  w: number;
+  /** Its real surface, where that is not what is shown. */
+  r?: string;
+}
+
+/** A token that a step weighed up; `lp` is its log-probability, in nats. */
+export interface Candidate extends Token {
+  lp: number;
+}
+
+/** A hypothesis of a beam search at a step. */
+export interface Hypothesis {
+  /** The end of its text. */
+  s: string;
+  /** Its log-probability, in nats. */
+  lp: number;
+  /** Its score after the length penalty. */
+  n: number;
+  /** The number of the hypothesis that it grew from. */
+  p: number;
+  /** 1: it ended here. */
+  e?: 1;
+  /** 1: the translation begins with it. */
+  w?: 1;
+}
+
+export interface Step {
+  /** Log-probability of the chosen token, in nats. */
+  lp: number;
+  /** Entropy of the distribution, in nats. */
+  h: number;
+  c: Candidate[];
+  b?: Hypothesis[];
+}
+
+/** The word group of each token, and what each group reads as. */
+export interface Words {
+  g: number[];
+  s: string[];
+}
+
+export interface Checkpoint {
+  name: string;
+  sha256: string;
+  src: string;
+  tgt: string;
+}
+
+export type Method = "greedy" | "beam" | "sample";
+
+export interface Settings {
+  method: Method;
+  beam: number;
+  length_penalty: number;
+  temperature: number;
+  top_k: number | null;
+  top_p: number | null;
+  seed: number;
+  max_length: number | null;
+  candidates?: number;
+}
+
+/** What each head of a kind does in one sentence, head by head, layer by layer. */
+export interface HeadTable {
+  role: Role[];
+  /** How much of the head its role describes: of rows, of weight, of ln n; 0 for "mixed". */
+  share: number[];
+  /** Of the heads that align: what a row belongs to. */
+  reading: (Reading | "")[];
+  entropy: number[];
+  confidence: number[];
+  distance: number[];
+  special: number[];
+  punctuation: number[];
+}
+
+/** What a cross row belongs to: "output", the token that it predicts; "input", the one that it reads. */
+export type Reading = "output" | "input";
+
+/** What the heads do over a corpus; `rates` are alignment error rates of the cross heads. */
+export interface Profile {
+  data: string;
+  sentences: number;
+  roles: Partial<Record<Kind, Role[]>>;
+  /** Each by its better reading; empty: they were not measured. */
+  rates: number[];
+  readings?: Reading[];
+}
+
+/** What a model makes of a text. */
+export interface Health {
+  words: number;
+  tokens: number;
+  limit: number;
+  unknown: number;
+  bytes?: number;
+  changed: number;
+  normalised: string;
+  /** The sentence with which the text will be refused; "": it will not be. */
+  problem: string;
+}
+
+/** A piece of a word as the model reads it; `u`: it is unknown. */
+export interface Piece {
+  s: string;
+  u?: number;
+}
+
+/** Heads by their place: [layer, head]. */
+export type Place = [layer: number, head: number];
+
+/** Layers, heads, rows (queries), columns (keys). */
+export type Shape = [layers: number, heads: number, rows: number, columns: number];
+
+/** "u16": 16-bit fixed point; "f32": exact. */
+export type Encoding = "u16" | "f32";
+
+export interface TracePayload {
+  kind: "trace";
+  source: string;
+  normalised: string;
+  translation: string;
+  checkpoint: Checkpoint;
+  settings: Settings;
+  truncated: boolean;
+  /** null: it was stored, not timed. */
+  seconds: number | null;
+  src: Token[];
+  start: Token;
+  tgt: Token[];
+  words: { src: Words; reads: Words; tgt: Words };
+  steps: Step[];
+  shapes: Record<Kind, Shape>;
+  encoding: Encoding;
+  weights: Record<Kind, string>;
+  rollout: string;
+  heads: Record<Kind, HeadTable>;
+  /** The cross head that aligns best. */
+  leading: { layer: number; head: number };
+  health: Health;
+  profile?: Profile;
+  /** It was decoded as the checkpoint is decoded best, with no setting of a visitor's. */
+  automatic?: boolean;
+  /** How the checkpoint decodes by itself. */
+  own?: Settings;
+  /** By which the server finds it again. */
+  id?: string;
+  direction?: string;
+  run?: number;
+}
+
+/** One step of a translation that is being written. It says by itself where it stands, so that some may be missed. */
+export interface StepPayload {
+  kind: "step";
+  index: number;
+  checkpoint: Pick<Checkpoint, "name" | "src" | "tgt">;
+  /** Of the steps so far, in nats. */
+  log_probs: number[];
+  src: Token[];
+  start: Token;
+  tgt: Token[];
+  step: Step;
+  /** Layers, heads, keys. */
+  shape: [layers: number, heads: number, columns: number];
+  cross: string;
+  translation: string;
+  run?: number;
+}
+
+/** What an explorer is told. */
+export type Message =
+  | TracePayload
+  | StepPayload
+  | { kind: "error"; text: string; run?: number }
+  | { kind: "waiting"; text: string; run?: number }
+  | { kind: "example"; id: string }
+  | { kind: "empty"; text: string };

@@ -1,0 +1,40 @@
+/* What a page may ask its server for. Each answer may be a refusal instead. */
+
+import type { Health, Piece, Settings, TracePayload } from "./messages";
+
+/** Why there is no answer, as a sentence for the visitor. */
+export interface Refusal {
+  error: string;
+}
+export type Answer<T> = T | Refusal;
+
+export const refused = (answer: object): answer is Refusal => "error" in answer && !!answer.error;
+
+/** A translation that the server finds again by its id, or makes again. */
+export interface TraceRequest {
+  text: string;
+  direction: string;
+  settings: Settings;
+  id?: string;
+}
+
+export interface FileAnswer {
+  base64: string;
+  /** Media type. */
+  type: string;
+}
+
+/** Health of a text that is not translated yet; `split`: every word in pieces. */
+export type Inspection = Health & { split?: Piece[][]; error?: string };
+
+export interface ExplorerServer {
+  inspect(request: { text: string; direction: string }): Promise<Inspection>;
+  /** The same translation with 32-bit weights. */
+  exact(request: TraceRequest): Promise<Answer<TracePayload>>;
+  npz(request: TraceRequest): Promise<Answer<FileAnswer>>;
+  offline(request: TraceRequest): Promise<Answer<FileAnswer>>;
+  /** Whether nobody answers any more; else the page asks at its own address. */
+  gone?(): Promise<boolean>;
+  /** "ready", "loading", or why the model will not come. */
+  ready(request: { direction: string }): Promise<{ state: string }>;
+}

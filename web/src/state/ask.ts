@@ -1,0 +1,34 @@
+/* A question to the lab about what is seen elsewhere on the page. */
+
+import { openTab } from "../dom/tab";
+import { tables } from "../i18n/language";
+
+export interface LabQuestion {
+  /** The view that answers, and what is chosen for it. */
+  view: string;
+  options: Record<string, unknown>;
+  text: string;
+  /** The ids of the translation that it is about; null: what the model says greedily. */
+  target: number[] | null;
+  /** The checkpoint that is asked; null: the page's present one. */
+  direction: string | null;
+}
+
+/** Only the whole page has a lab: an explorer that stands elsewhere has none. */
+export const hasLab = (): boolean => !!document.querySelector("#tabs");
+
+let waiting: LabQuestion | null = null;
+
+/** Open the lab and ask it; where Gradio has not built it yet, it takes the question when it comes. */
+export const askLab = (question: LabQuestion): void => {
+  waiting = question;
+  openTab("lab-tab", ["Lab", ...Object.values(tables()).map((table) => table.Lab)]);
+  dispatchEvent(new Event("lab-ask"));
+};
+
+/** The question that was asked last, once. */
+export const takeQuestion = (): LabQuestion | null => {
+  const question = waiting;
+  waiting = null;
+  return question;
+};

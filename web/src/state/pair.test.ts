@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { pairOf } from "./pair";
+
+const DIRECTIONS = ["en-zh", "de-en"];
+
+it("is from one's own language, or else into it", () => {
+  expect(pairOf("de-AT", DIRECTIONS)).toBe("de-en");
+  expect(pairOf("zh-CN", DIRECTIONS)).toBe("en-zh");
+});
+
+it("is the page's own where the language is English, or on neither side", () => {
+  for (const language of ["en-GB", "fr", ""]) expect(pairOf(language, DIRECTIONS)).toBeNull();
+  expect(pairOf("de")).toBeNull();
+});

@@ -1,0 +1,99 @@
+/* The language and the theme of the whole page. */
+
+import { dark } from "../../dom/screen";
+import { recall, remember } from "../../dom/storage";
+import { plant } from "../../dom/template";
+import { LANGUAGES, pageLanguage, tables } from "../../i18n/language";
+import { t, tText } from "../../i18n/words";
+import markup from "./chrome.html";
+
+/** What each text said in English, and what it was made to say. */
+const spoken = new WeakMap<Text, { english: string; now: string }>();
+/** What is not ours to translate. */
+const OTHERS = "script,style,textarea,[translate=no],.plot";
+
+/** Whether a text is the page's to translate: the explorer speaks by itself, the settings in it do not. */
+const isOurs = ({ parentElement: parent }: Text): boolean =>
+  !!parent && !parent.closest(OTHERS) && !parent.closest("#settings, .ax")?.matches(".ax");
+
+/** Put the page's words, Gradio's included, in the page's language. */
+const speakPage = (): void => {
+  const table = tables()[pageLanguage()] || {};
+  const known = tables().zh || {};
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode as Text;
+    if (!isOurs(node)) continue;
+    const original = spoken.get(node);
+    const english = original && original.now === node.data ? original.english : node.data;
+    const key = english.trim();
+    if (!key || !(key in known)) continue;
+    const now = english.replace(key, () => table[key] || key);
+    if (node.data !== now) node.data = now;
+    spoken.set(node, { english, now });
+  }
+  document.documentElement.lang = LANGUAGES[pageLanguage()];
+  for (const node of document.querySelectorAll<HTMLElement>("[data-english-label]"))
+    node.setAttribute("aria-label", tText(node.dataset.englishLabel!));
+};
+
+const setLanguage = (name: string): void => {
+  remember("language", name);
+  speakPage();
+  dispatchEvent(new Event("explorer-language"));
+};
+
+/** Tell everybody when the theme is another, whoever changed it. */
+const watchTheme = (changed: () => void): void => {
+  let was = dark();
+  const look = () => {
+    if (dark() === was) return;
+    was = dark();
+    changed();
+    dispatchEvent(new Event("explorer-theme"));
+  };
+  const attributes = { attributes: true, attributeFilter: ["class"] };
+  new MutationObserver(look).observe(document.body, attributes);
+};
+
+/** What Gradio draws later speaks the page's language too. */
+const watchWords = (): void => {
+  let queued = 0;
+  const later = () => {
+    queued ||= requestAnimationFrame(() => {
+      queued = 0;
+      if (pageLanguage() !== "en") speakPage();
+    });
+  };
+  new MutationObserver(later).observe(document.body, { childList: true, subtree: true });
+};
+
+export const mountChrome = (element: Element): void => {
+  const box = plant(element, markup);
+  const languages = box.querySelectorAll<HTMLElement>("[data-language]");
+  const theme = box.querySelector(".theme")!;
+  const paint = () => {
+    for (const button of languages) {
+      const on = button.dataset.language === pageLanguage();
+      button.setAttribute("aria-pressed", String(on));
+    }
+    theme.setAttribute("aria-label", t("Dark mode"));
+    theme.setAttribute("aria-pressed", String(dark()));
+  };
+  for (const button of languages)
+    button.addEventListener("click", () => {
+      setLanguage(button.dataset.language!);
+      paint();
+    });
+  theme.addEventListener("click", () => {
+    document.body.classList.toggle("dark");
+    remember("theme", dark() ? "dark" : "light");
+    paint();
+  });
+  watchTheme(paint);
+  const stored = recall("theme");
+  if (stored) document.body.classList.toggle("dark", stored === "dark");
+  watchWords();
+  speakPage();
+  paint();
+};

@@ -1,0 +1,315 @@
+/* Two translations side by side, at the same head, and the difference where their shapes agree. */
+
+import { inkOn, lookup, paintBar, ramp, rgb } from "../../design/colour";
+import { stops } from "../../design/scales";
+import { drawing, saveAs } from "../../dom/download";
+import { el } from "../../dom/element";
+import { partOf, plant } from "../../dom/template";
+import { clamp, two } from "../../format/number";
+import { cut } from "../../format/text";
+import { LANGUAGES } from "../../i18n/language";
+import { speakMarkup } from "../../i18n/markup";
+import { t, tParts } from "../../i18n/words";
+import { whenPlotly } from "../../plot/plotly";
+import type { Kind, TracePayload } from "../../protocol/messages";
+import { differenceOf, wordsBeside } from "../../trace/difference";
+import { headDistance } from "../../trace/distance";
+import {
+  type Group,
+  type Picture,
+  type Slicing,
+  type Unit,
+  slice,
+  strongest,
+} from "../../trace/picture";
+import { settingsText } from "../../trace/settings";
+import { Translation } from "../../trace/translation";
+import markup from "./compare.html";
+import { drawMap, frameRow, mapsSvg, plotIn } from "./figure";
+
+type Side = "a" | "b";
+const SIDES: Side[] = ["a", "b"];
+
+interface State {
+  kind: Kind;
+  layer: number;
+  head: number;
+  unit: Unit;
+  step: number;
+}
+
+/** What both sides have of a kind. */
+interface Shared {
+  layers: number;
+  heads: number;
+}
+
+const cap = (text: string): HTMLElement => el("span", { class: "cap", text });
+
+export class Comparison {
+  private readonly root: HTMLElement;
+  private readonly state: State = { kind: "cross", layer: 0, head: 0, unit: "sub", step: 0 };
+  private traces: Record<Side, Translation> | null = null;
+  private pictures: Record<Side, Picture> | null = null;
+  private joined: Picture | null = null;
+
+  constructor(element: Element) {
+    this.root = plant(element, markup);
+    this.choices();
+    for (const side of SIDES) this.point(side);
+    const again = () => this.draw();
+    for (const event of ["explorer-theme", "explorer-plotly"]) addEventListener(event, again);
+    addEventListener("explorer-language", () => {
+      speakMarkup(this.root);
+      this.draw();
+    });
+    new ResizeObserver(again).observe(this.root);
+    speakMarkup(this.root);
+  }
+
+  find<E extends Element = HTMLElement>(selector: string): E {
+    return partOf<E>(this.root, selector);
+  }
+  private each(selector: string, run: (button: HTMLElement) => void): void {
+    this.root
+      .querySelectorAll<HTMLElement>(selector)
+      .forEach((button) => button.addEventListener("click", () => run(button)));
+  }
+  private choices(): void {
+    for (const name of ["kind", "unit"] as const)
+      this.each(`button[data-${name}]`, (button) => this.set({ [name]: button.dataset[name] }));
+    for (const name of ["layer", "head"] as const) {
+      const select = this.find<HTMLSelectElement>(`select.${name}`);
+      select.addEventListener("change", () => this.set({ [name]: Number(select.value) }));
+    }
+    const slider = this.find<HTMLInputElement>("#compare-step");
+    slider.addEventListener("input", () => this.go(Number(slider.value) - 1));
+    this.each("[data-move]", (button) => this.go(this.state.step + Number(button.dataset.move)));
+    this.each("[data-export]", (button) => void this.save(button.dataset.export as "png" | "svg"));
+  }
+  private set(patch: Partial<State>): void {
+    Object.assign(this.state, patch);
+    this.draw();
+  }
+
+  show(a: TracePayload, b: TracePayload): void {
+    this.traces = { a: new Translation(a), b: new Translation(b) };
+    const step = Math.min(3, this.traces.a.tgt.length - 1);
+    Object.assign(this.state, this.traces.a.leading, { step });
+    this.find(".both").hidden = false;
+    whenPlotly(() => this.draw());
+  }
+  notice(text: string): void {
+    const node = this.find(".notice");
+    node.hidden = !text;
+    node.textContent = text || "";
+    node.classList.toggle("error", !!text);
+  }
+
+  /* ---- drawing ---- */
+  private draw(): void {
+    const { traces, state } = this;
+    if (!traces || !window.Plotly || !this.root.clientWidth) return;
+    const { kind, unit } = state;
+    const maps = SIDES.map((side) => traces[side].maps[kind]);
+    const shared = {
+      layers: Math.min(...maps.map(({ layers }) => layers)),
+      heads: Math.min(...maps.map(({ heads }) => heads)),
+    };
+    state.layer = Math.min(state.layer, shared.layers - 1);
+    state.head = Math.min(state.head, shared.heads - 1);
+    this.chosen(shared);
+    const slicing: Slicing = { unit, specials: "shown" };
+    const picture = (trace: Translation) =>
+      slice(trace, kind, trace.head(kind, state.layer, state.head), slicing);
+    this.pictures = { a: picture(traces.a), b: picture(traces.b) };
+    const table = lookup("house", false);
+    const bar = this.find<HTMLCanvasElement>(".controls canvas");
+    paintBar(bar, (at) => table[Math.round(256 * at)]);
+    for (const side of SIDES) this.side(side);
+    this.difference();
+    this.board(slicing, shared);
+    this.go(state.step);
+  }
+  private chosen({ layers, heads }: Shared): void {
+    const { state } = this;
+    for (const name of ["kind", "unit"] as const)
+      this.root
+        .querySelectorAll<HTMLElement>(`button[data-${name}]`)
+        .forEach((button) =>
+          button.setAttribute("aria-pressed", String(button.dataset[name] === state[name])),
+        );
+    const counts = { layer: layers, head: heads };
+    for (const name of ["layer", "head"] as const) {
+      const select = this.find<HTMLSelectElement>(`select.${name}`);
+      const options = Array.from({ length: counts[name] }, (_, i) =>
+        el("option", { value: i, text: i + 1 }),
+      );
+      select.replaceChildren(...options);
+      select.value = String(state[name]);
+    }
+  }
+  private side(side: Side): void {
+    const trace = this.traces![side];
+    const other = this.traces![side === "a" ? "b" : "a"];
+    const box = this.find(`[data-side=${side}]`);
+    const said = box.querySelector<HTMLElement>(".said")!;
+    said.lang = LANGUAGES[trace.checkpoint.tgt] || "";
+    const words = wordsBeside(trace, other).flatMap(({ text, own, space }) => [
+      space ? " " : "",
+      own ? el("mark", { text }) : text,
+    ]);
+    said.replaceChildren(side.toUpperCase() + ": ", ...words);
+    const score = trace.steps.reduce((sum, step) => sum + step.lp, 0);
+    box.querySelector(".facts")!.textContent = [
+      trace.checkpoint.name,
+      settingsText(trace),
+      `log p ${score.toFixed(2).replace("-", "−")}`,
+      t("{n} tokens", { n: trace.tgt.length }),
+    ].join(" · ");
+    const map = box.querySelector<HTMLElement>(".map")!;
+    drawMap(map, { picture: this.pictures![side], kind: this.state.kind, palette: "house" });
+  }
+  private difference(): void {
+    const { a, b } = this.pictures!;
+    const box = this.find(".map.difference");
+    const bar = this.find<HTMLCanvasElement>(".difference-scale");
+    const shape = ({ rows, columns }: Picture) => `${rows.length} × ${columns.length}`;
+    this.joined = differenceOf(a, b);
+    box.hidden = bar.parentElement!.hidden = !this.joined;
+    this.find(".why").textContent = this.joined
+      ? t("Row and column names are A's; where B's differ, they follow a slash.")
+      : t(
+          "A is {a} and B is {b}: maps of different shapes have no difference. Words instead of subwords may agree.",
+          { a: shape(a), b: shape(b) },
+        );
+    if (!this.joined) return;
+    drawMap(box, { picture: this.joined, kind: this.state.kind, palette: "difference" });
+    paintBar(bar, (at) => ramp(stops("difference"), at));
+  }
+  /** Where the heads differ most. */
+  private board(slicing: Slicing, { layers, heads }: Shared): void {
+    const box = this.find(".board");
+    box.style.gridTemplateColumns = `24px repeat(${heads}, minmax(0, 1fr))`;
+    box.parentElement!.hidden = !this.joined;
+    if (!this.joined) return box.replaceChildren();
+    const names = Array.from({ length: heads }, (_, h) => cap("H" + (h + 1)));
+    const lines = Array.from({ length: layers }, (_, l) => [
+      cap("L" + (l + 1)),
+      ...names.map((_, h) => this.cell(slicing, l, h)),
+    ]);
+    box.replaceChildren(el("span"), ...names, ...lines.flat());
+  }
+  private cell(slicing: Slicing, l: number, h: number): HTMLElement {
+    const { kind, layer, head } = this.state;
+    const { a, b } = this.traces!;
+    const distance = headDistance(a, b, kind, l, h, slicing)!;
+    const colour = ramp(stops("house"), distance);
+    const text = distance.toFixed(2);
+    const node = el("button", {
+      type: "button",
+      "aria-pressed": l === layer && h === head,
+      "aria-label": `L${l + 1} H${h + 1}: ${text}`,
+      text,
+      on: { click: () => this.set({ layer: l, head: h }) },
+    });
+    node.style.background = rgb(colour);
+    node.style.color = inkOn(colour);
+    return node;
+  }
+
+  /* ---- the present step ---- */
+  /** The same step (of the encoder: the same query) on both sides; the shorter side stays at its last. */
+  private go(step: number): void {
+    const { kind } = this.state;
+    const last = (side: Side) => this.traces![side].maps[kind].rows - 1;
+    const total = Math.max(last("a"), last("b")) + 1;
+    const slider = this.find<HTMLInputElement>("#compare-step");
+    const now = (this.state.step = clamp(step, 0, total - 1));
+    slider.max = String(total);
+    slider.value = String(now + 1);
+    slider.style.setProperty("--fill", (total > 1 ? (100 * now) / (total - 1) : 100) + "%");
+    const where = kind === "encoder" ? "Query {n} of {total}" : "Step {n} of {total}";
+    slider.ariaValueText = t(where, { n: now + 1, total });
+    this.find(".where").textContent = slider.ariaValueText;
+    const rows = SIDES.map((side) => this.step(side, Math.min(now, last(side))));
+    if (this.joined) frameRow(this.find(".map.difference"), rows[0]);
+  }
+  /** Show a step on one side; gives the row of it. */
+  private step(side: Side, at: number): number {
+    const trace = this.traces![side];
+    const picture = this.pictures![side];
+    const row = picture.rows.findIndex((group) => group.ids.includes(at));
+    const best = strongest(picture, row, 1)[0];
+    const values = { key: best?.text ?? "", weight: best ? two(best.weight) : "" };
+    const said =
+      this.state.kind === "encoder"
+        ? tParts("{reads} looks at {key} {weight}", { ...values, reads: picture.rows[row].text })
+        : [
+            ...tParts("reads {reads}, predicts {predicts}, looks at {key} {weight}", {
+              ...values,
+              reads: trace.reads[at].s,
+              predicts: trace.tgt[at].s,
+            }),
+            ` · p = ${two(Math.exp(trace.steps[at].lp))}`,
+          ];
+    this.find(`[data-side=${side}] .now`).replaceChildren(...said);
+    frameRow(this.find(`[data-side=${side}] .map`), row);
+    return row;
+  }
+
+  /* ---- the pointer ---- */
+  private point(side: Side): void {
+    const box = this.find(`[data-side=${side}] .map`);
+    box.addEventListener("mousemove", (event) => this.read(this.cellAt(side, event)));
+    box.addEventListener("mouseleave", () => this.read(null));
+    box.addEventListener("click", (event) => {
+      const cell = this.cellAt(side, event);
+      if (cell) this.go(cell.row.ids[0]);
+    });
+  }
+  /** Which cell of a side's map an event points at. */
+  private cellAt(side: Side, event: MouseEvent): { i: number; j: number; row: Group } | null {
+    const plot = plotIn(this.find(`[data-side=${side}] .map`));
+    const layout = plot?._fullLayout;
+    if (!layout || !this.pictures) return null;
+    const rect = plot.getBoundingClientRect();
+    const { xaxis, yaxis } = layout;
+    const j = Math.round(xaxis.p2l(event.clientX - rect.left - xaxis._offset));
+    const i = Math.round(yaxis.p2l(event.clientY - rect.top - yaxis._offset));
+    const row = this.pictures[side].rows[i];
+    return row && this.pictures[side].columns[j] ? { i, j, row } : null;
+  }
+  /** The cell under the pointer, in both sentences. */
+  private read(cell: { i: number; j: number } | null): void {
+    const text = (side: Side) => {
+      const { rows, columns, z } = this.pictures![side];
+      const { i, j } = cell!;
+      if (!rows[i] || !columns[j]) return "";
+      const row = this.state.kind === "encoder" ? rows[i].text : rows[i].predicts;
+      return `${side.toUpperCase()}: ${row} ← ${columns[j].text} ${z[i][j].toFixed(4)}`;
+    };
+    this.find(".readout").textContent = cell ? SIDES.map(text).filter(Boolean).join("   ·   ") : "";
+  }
+
+  /** A, B and their difference as one picture. */
+  private async save(format: "png" | "svg"): Promise<void> {
+    const { kind, layer, head } = this.state;
+    const maps = SIDES.map((side) => ({
+      picture: this.pictures![side],
+      kind,
+      palette: "house" as const,
+      title: `${side.toUpperCase()}: ${cut(this.traces![side].translation, 48)}`,
+    }));
+    const title = t("Difference, B − A");
+    const third = this.joined && {
+      picture: this.joined,
+      kind,
+      palette: "difference" as const,
+      title,
+    };
+    const text = await mapsSvg(third ? [...maps, third] : maps);
+    const name = `compare-${kind}-L${layer + 1}H${head + 1}.${format}`;
+    saveAs(name, await drawing(text, format));
+  }
+}

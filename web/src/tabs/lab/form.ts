@@ -1,0 +1,72 @@
+/* The form of a question: its fields as the server says them. */
+
+import { el } from "../../dom/element";
+import { tText } from "../../i18n/words";
+import type { LabField } from "../../protocol/lab";
+
+/** What is filled in; null: the server chooses. */
+export type Options = Record<string, string | number | null | unknown[]>;
+
+interface FormProps {
+  options: Options;
+  /** A value was changed for good, not only typed. */
+  changed: () => void;
+}
+
+const select = ({ name, label, choices }: LabField, { options, changed }: FormProps) => {
+  const node = el(
+    "select",
+    {
+      "aria-label": tText(label),
+      on: {
+        change: () => {
+          options[name] = node.value;
+          changed();
+        },
+      },
+    },
+    ...choices!.map((value) =>
+      el("option", { value, selected: value === options[name], text: tText(value) }),
+    ),
+  );
+  return node;
+};
+
+const input = (
+  { name, label, kind, low, high, step }: LabField,
+  { options, changed }: FormProps,
+  typed: (text: string) => void,
+) => {
+  const node = el("input", {
+    type: kind,
+    min: low,
+    max: high,
+    step,
+    value: String(options[name] ?? ""),
+    "aria-label": tText(label),
+    translate: "no",
+    on: {
+      input: () => {
+        const number = node.value === "" ? null : node.valueAsNumber;
+        options[name] = kind === "text" ? node.value : number;
+        typed(node.value);
+      },
+      change: () => {
+        if (kind !== "text") changed();
+      },
+    },
+  });
+  return node;
+};
+
+/** One field with its label; a range shows its value beside it. */
+export const fieldOf = (field: LabField, props: FormProps): HTMLElement => {
+  const { name, label, kind, value } = field;
+  if (!(name in props.options)) props.options[name] = value;
+  const title = el("span", { text: tText(label) });
+  if (kind === "choice") return el("label", { class: "cap" }, title, select(field, props));
+  const shown = el("output", { text: String(props.options[name]) });
+  const node = input(field, props, (text) => (shown.textContent = text));
+  const wide = kind === "text" ? " wide" : "";
+  return el("label", { class: "cap" + wide }, title, node, ...(kind === "range" ? [shown] : []));
+};

@@ -1,0 +1,276 @@
+/* Questions to the model: which one, the views that answer it, their forms and answers. */
+
+import { el } from "../../dom/element";
+import { t, tMessage, tText } from "../../i18n/words";
+import type { LabAnswer, LabQuestion, LabView } from "../../protocol/lab";
+import { paintAnswer, paintLines } from "./answer";
+import { type Options, fieldOf } from "./form";
+import type { Requests } from "./requests";
+
+type Find = <E extends Element = HTMLElement>(selector: string) => E;
+
+/** What a view cannot be asked without. */
+const NEEDED: Record<string, string> = { force: "target", patch: "other" };
+
+const PAIRS: Record<string, [first: string, second: string]> = {
+  de: ["Ich laufe in den Park.", "Ich laufe in dem Park."],
+  en: [
+    "The animal did not cross the street because it was too tired.",
+    "The animal did not cross the street because it was too wide.",
+  ],
+};
+/** Two sentences that differ in a word, for a model that reads their language. */
+const examplePair = (direction: string): [string, string] | undefined =>
+  PAIRS[direction.split("-")[0]];
+
+/** Arrow keys walk a row of tabs. */
+const walk = (event: KeyboardEvent): void => {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!step) return;
+  const row = event.currentTarget as HTMLElement;
+  const tabs = [...row.children] as HTMLElement[];
+  const at = tabs.indexOf(document.activeElement as HTMLElement);
+  event.preventDefault();
+  tabs[(at + step + tabs.length) % tabs.length].click();
+  row.querySelector<HTMLElement>('[aria-selected="true"]')!.focus();
+};
+
+export interface QuestionsProps {
+  find: Find;
+  questions: LabQuestion[];
+  requests: Requests;
+  direction: () => string;
+  /** Another view is shown; false: it will be asked for by whoever is told. */
+  opened: () => boolean;
+  /** Ask about another sentence. */
+  ask: (text: string) => void;
+}
+const TICK = 500; // ms
+
+/** A row of seconds while the model works. */
+const makeWaiting = (find: Find): ((on: boolean) => void) => {
+  let timer = 0;
+  return (on) => {
+    const began = Date.now();
+    const say = () => {
+      const seconds = Math.round((Date.now() - began) / 1000);
+      find(".lab-wait").textContent = on ? t("The model is at work: {seconds} s", { seconds }) : "";
+    };
+    clearInterval(timer);
+    find(".lab-view").setAttribute("aria-busy", String(on));
+    find(".lab-stop-view").hidden = !on;
+    if (on) timer = window.setInterval(say, TICK);
+    else say();
+  };
+};
+
+export class Questions {
+  private question: LabQuestion;
+  private view: LabView;
+  /** The view that was shown last, by question. */
+  private readonly shown: Record<string, LabView> = {};
+  private options: Record<string, Options> = {};
+  private answers: Record<string, LabAnswer> = {};
+  private asked = 0;
+  /** What was put into the form by itself. */
+  private filled: string | null = null;
+  private readonly waiting: (on: boolean) => void;
+  private readonly find: Find;
+  private readonly requests: Requests;
+
+  constructor(private readonly props: QuestionsProps) {
+    this.find = props.find;
+    this.requests = props.requests;
+    [this.question] = props.questions;
+    [this.view] = this.question.views;
+    this.waiting = makeWaiting(this.find);
+    for (const row of [".lab-questions", ".lab-views"])
+      this.find(row).addEventListener("keydown", walk);
+    this.find(".lab-options").addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.look(true);
+    });
+  }
+
+  /** The name of the question that is asked. */
+  get name(): string {
+    return this.question.name;
+  }
+  /** Nothing is known of the sentence any more. */
+  clear(): void {
+    this.asked++;
+    this.requests.leave("lab_ask");
+    if (this.find(".lab-wait")) this.waiting(false);
+    const own = this.options.force;
+    if (own && own.target === this.filled) delete own.target;
+    this.answers = {};
+  }
+  /** What was filled in is of another direction. */
+  forget(): void {
+    this.options = {};
+  }
+  /** The translation is what one would begin to force with. */
+  offer(translation: string): void {
+    const own = (this.options.force ??= {});
+    if (own.target) return;
+    own.target = this.filled = translation;
+    if (this.view.name === "force") this.paint();
+  }
+
+  /** Take a question that was asked elsewhere. */
+  pose(view: string, options: Record<string, unknown>): void {
+    const views = this.props.questions.flatMap((each) => each.views);
+    this.view = views.find(({ name }) => name === view) ?? this.view;
+    this.question = this.props.questions.find((each) => each.views.includes(this.view))!;
+    this.shown[this.question.name] = this.view;
+    this.options[view] = { ...(options as Options) };
+  }
+
+  /* ---- tabs and form ---- */
+  private open(view: LabView): void {
+    this.view = view;
+    this.question = this.props.questions.find((each) => each.views.includes(view))!;
+    this.shown[this.question.name] = view;
+    this.paint();
+    if (this.props.opened()) void this.look();
+  }
+  private tab(
+    attribute: "data-question" | "data-view",
+    { name, title }: LabQuestion | LabView,
+    on: boolean,
+    click: () => void,
+  ): HTMLElement {
+    return el("button", {
+      type: "button",
+      role: "tab",
+      "aria-selected": String(on),
+      tabindex: on ? 0 : -1,
+      [attribute]: name,
+      text: tText(title),
+      on: { click },
+    });
+  }
+  private tabs(): void {
+    const questions = this.props.questions.map((each) =>
+      this.tab("data-question", each, each === this.question, () =>
+        this.open(this.shown[each.name] ?? each.views[0]),
+      ),
+    );
+    const views = this.question.views.map((each) =>
+      this.tab("data-view", each, each === this.view, () => this.open(each)),
+    );
+    this.find(".lab-questions").setAttribute("aria-label", t("Questions"));
+    this.find(".lab-questions").replaceChildren(...questions);
+    this.find(".lab-views").setAttribute("aria-label", t("Views"));
+    this.find(".lab-views").replaceChildren(...views);
+  }
+  paint(): void {
+    const { name, says, source, fields } = this.view;
+    this.tabs();
+    const muted = el("span", { class: "muted", text: source });
+    this.find(".lab-view .lab-says").replaceChildren(tText(says) + " ", muted);
+    const options = (this.options[name] ??= {});
+    const props = { options, changed: () => void this.look(true) };
+    this.find(".lab-options").replaceChildren(
+      ...fields.map((field) => fieldOf(field, props)),
+      el("button", { type: "submit", class: "btn lab-ask-view", text: t("Ask") }),
+      ...this.pairButton(),
+      this.stopButton(),
+      el("span", { class: "cap lab-wait", role: "status" }),
+    );
+    this.find(".lab-view").dataset.view = name;
+    this.show();
+  }
+  private stopButton(): HTMLElement {
+    const click = () => {
+      this.asked++;
+      this.requests.leave("lab_ask");
+      this.waiting(false);
+    };
+    const button = { type: "button", class: "btn lab-stop-view", hidden: true };
+    return el("button", { ...button, text: t("Stop"), on: { click } });
+  }
+  /** Two sentences that differ in a word, and what carries it. */
+  private pairButton(): HTMLElement[] {
+    const pair = this.view.name === "patch" ? examplePair(this.props.direction()) : undefined;
+    if (!pair) return [];
+    const click = () => {
+      this.options.patch = { other: pair[1] };
+      this.props.ask(pair[0]);
+    };
+    return [el("button", { type: "button", class: "btn", text: t("Try"), on: { click } })];
+  }
+
+  /* ---- answers ---- */
+  /** Ask, unless the answer is there; `anew`: even then. */
+  async look(anew = false): Promise<void> {
+    const { name } = this.view;
+    const number = ++this.asked;
+    const own = this.options[name];
+    this.requests.leave("lab_ask");
+    const needed = NEEDED[name];
+    const empty = needed && !anew && !String(own[needed] ?? "").trim();
+    if (!this.requests.subject.text || empty) return this.waiting(false);
+    if (!anew && this.answers[name]) {
+      this.waiting(false);
+      return this.show();
+    }
+    this.waiting(true);
+    const answer: LabAnswer = await this.requests.ask("lab_ask", { view: name, options: own });
+    if (number !== this.asked) return;
+    this.waiting(false);
+    this.answers[name] = answer;
+    if (answer.follow) own[answer.follow.field] = [];
+    const open = Object.entries(answer.chosen ?? {}).filter(([field]) => own[field] === null);
+    Object.assign(own, Object.fromEntries(open));
+    if (open.length) this.paint();
+    else this.show();
+  }
+  show(): void {
+    const answer = this.answers[this.view.name] ?? {};
+    this.refuse(answer);
+    paintAnswer(this.find, answer, {
+      way: this.requests.subject.way,
+      choose: (options) => {
+        Object.assign(this.options[this.view.name], options);
+        this.paint();
+        void this.look(true);
+      },
+      taken: () => this.taken(answer),
+      take: (cell) => void this.follow(answer, cell),
+    });
+  }
+  private taken({ follow }: LabAnswer): unknown[] {
+    const cells = follow && this.options[this.view.name][follow.field];
+    return Array.isArray(cells) ? cells : [];
+  }
+  /** A cell was taken whose state the model is to go on with; with all that are taken it is asked again. */
+  private async follow(answer: LabAnswer, cell: unknown): Promise<void> {
+    const { view, field } = answer.follow!;
+    const own = this.options[this.view.name];
+    const before = this.taken(answer);
+    const same = (other: unknown) => JSON.stringify(other) === JSON.stringify(cell);
+    own[field] = before.some(same) ? before.filter((each) => !same(each)) : [...before, cell];
+    dispatchEvent(new Event("lab-followed"));
+    const number = ++this.asked;
+    this.requests.leave("lab_ask");
+    this.waiting(true);
+    const said: LabAnswer = await this.requests.ask("lab_ask", { view, options: own });
+    if (number !== this.asked) return;
+    this.waiting(false);
+    this.refuse(said);
+    if (!said.lines) return;
+    answer.lines = said.lines;
+    paintLines(this.find, { lines: said.lines });
+  }
+  private refuse({ error }: LabAnswer): void {
+    const node = this.find(".lab-view-error");
+    node.textContent = tMessage(this.named(error ?? ""));
+    node.hidden = !error;
+  }
+  /** A refusal with a field called as it stands beside it, not as the server knows it. */
+  private named(text: string): string {
+    const field = this.view.fields.find(({ name }) => text.startsWith(name + " "));
+    return field ? `“${tText(field.label)}”${text.slice(field.name.length)}` : text;
+  }
+}

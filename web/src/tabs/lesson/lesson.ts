@@ -1,0 +1,405 @@
+/* The lesson: twelve stations on the person's own sentence. Words and code come once, tensors a station at a time. */
+
+import { TICK, bold, el, icon } from "../../dom/element";
+import { recall, remember } from "../../dom/storage";
+import { partOf, plant } from "../../dom/template";
+import { LANGUAGES, languagesOf, pageLanguage } from "../../i18n/language";
+import { t, tMessage, tText, thousands } from "../../i18n/words";
+import { mountPlot } from "../../plot/figure";
+import type { Control, Course, LessonServer, Station, StationAnswer } from "../../protocol/lesson";
+import { type Refusal, refused } from "../../protocol/server";
+import { readPermalink, stationInLink } from "../../state/permalink";
+import { type PageFields, firstExample } from "../page";
+import { controlOf } from "./controls";
+import markup from "./lesson.html";
+import { type Say, excerpt, worded } from "./words";
+
+/** `again`: the same may be asked once more. */
+type Unanswered = Refusal & { again?: boolean };
+interface Given {
+  choice: number;
+  checked?: boolean;
+}
+
+const DONE = "lesson-done";
+const EQUATIONS = 100; // looks for a drawn equation
+const BETWEEN = 100; // ms
+const EXAMPLE = 400; // ms until the page has its example of another direction
+
+class Lesson {
+  private readonly box: HTMLElement;
+  private course: Course | null = null;
+  private name = stationInLink() || "tokens";
+  private text = "";
+  private way = "";
+  /** Of each station: what was turned, which view is shown, what was answered. */
+  private readonly options: Record<string, Record<string, string | number>> = {};
+  private readonly views: Record<string, string> = {};
+  private readonly answers: Record<string, Given> = {};
+  private readonly done = new Set<string>(JSON.parse(recall(DONE) || "[]") as string[]);
+  private latest: StationAnswer | null = null;
+  private readonly figure: { value: string | null } = { value: null };
+  private redraw = (): void => {};
+  private asked = 0;
+  private timer = 0;
+  private language = 0;
+  /** The controls that are shown, but for how they stand. */
+  private turned = "";
+
+  constructor(
+    element: Element,
+    private readonly server: LessonServer,
+    private readonly page: PageFields,
+  ) {
+    this.box = plant(element, markup);
+    const watch = (_: string, draw: () => void) => {
+      this.redraw = draw;
+    };
+    mountPlot(this.find(".shown"), this.figure, watch, this.say);
+    this.listen();
+    this.watch();
+    void this.learn();
+  }
+
+  private find<E extends Element = HTMLElement>(selector: string): E {
+    return partOf<E>(this.box, selector);
+  }
+  /** Words: the lesson's own table first, then the page's. */
+  private readonly say: Say = (english, values = {}) => {
+    const own = this.course?.words[english] || tText(english);
+    return own.replace(/\{(\w+)\}/g, (whole, name: string) =>
+      name in values ? String(values[name]) : whole,
+    );
+  };
+  private get station(): Station | undefined {
+    return this.course?.stations.find((each) => each.name === this.name);
+  }
+  private get place(): number {
+    return this.course!.stations.findIndex((each) => each.name === this.name);
+  }
+
+  /* ---- what the server knows ---- */
+  /** An answer; the server may be gone: the call fails, or ends without a word. */
+  private async answer<T>(call: Promise<T | Refusal>): Promise<T | Unanswered> {
+    const none = { error: t("No answer from the server. Please try again."), again: true };
+    try {
+      return (await call) || none;
+    } catch {
+      return none;
+    }
+  }
+  private async learn(): Promise<void> {
+    const number = ++this.language;
+    const answer = await this.answer(this.server.course({ language: pageLanguage() }));
+    if (number !== this.language) return;
+    if (refused(answer as object)) {
+      this.box.lang = "en";
+      return this.refuse(answer as Unanswered);
+    }
+    this.course = answer as Course;
+    if (!this.station) this.name = this.course.stations[0].name;
+    this.paint();
+  }
+  private load(wait = 0): void {
+    clearTimeout(this.timer);
+    const number = ++this.asked;
+    this.box.setAttribute("aria-busy", "true");
+    if (!this.latest) this.find("output").textContent = this.say("The model is at work …");
+    this.timer = window.setTimeout(() => void this.fetch(number), wait);
+  }
+  private async fetch(number: number): Promise<void> {
+    const { name, text, way: direction } = this;
+    const request = {
+      ...{ station: name, text, direction },
+      options: this.options[name] || {},
+      view: this.views[name] || "",
+    };
+    const answer = await this.answer(this.server.station(request));
+    if (number !== this.asked) return;
+    this.box.removeAttribute("aria-busy");
+    if (refused(answer as object)) return this.refuse(answer as Unanswered);
+    this.latest = answer as StationAnswer;
+    if (this.course) this.show(this.latest); // the course may be the later answer of the two: it shows what it finds
+  }
+  private refuse({ error, again }: Unanswered): void {
+    const note = this.find(".notice");
+    note.hidden = false;
+    note.replaceChildren(tMessage(error), again ? " " : "");
+    const retry = () => (this.course ? this.load() : void this.learn());
+    const text = this.say("Try again");
+    if (again)
+      note.append(el("button", { type: "button", class: "btn", text, on: { click: retry } }));
+    this.latest = null;
+    this.find(".frame").hidden = true;
+    for (const part of [".views", ".turn", ".numbers", ".texts", ".tensor"])
+      this.find(part).replaceChildren();
+    this.box.removeAttribute("aria-busy");
+  }
+
+  /* ---- the station: what does not depend on the sentence ---- */
+  private paint(): void {
+    const now = this.station!;
+    this.box.lang = LANGUAGES[pageLanguage()];
+    for (const node of this.box.querySelectorAll<HTMLElement>("[data-w]"))
+      node.textContent = this.say(node.dataset.w!);
+    this.stations();
+    this.find(".where").textContent = this.say("Station {n} of {all}", {
+      n: this.place + 1,
+      all: this.course!.stations.length,
+    });
+    this.find("h1").textContent = now.title;
+    this.find(".intro").replaceChildren(...worded(now.intro));
+    this.find(".code").replaceChildren(...now.code.map((each) => excerpt(each, this.say)));
+    this.equation(this.place);
+    this.quiz(now);
+    this.ways();
+    if (this.latest) this.show(this.latest);
+    else if (this.find(".notice").hidden)
+      this.find("output").textContent = this.say("The model is at work …");
+  }
+  private stations(): void {
+    this.find(".stations").setAttribute("aria-label", this.say("Stations"));
+    const list = this.find(".stations ol");
+    list.replaceChildren(
+      ...this.course!.stations.map((each, i) => el("li", {}, this.stationLink(each, i))),
+    );
+    const current = this.find("[aria-current=step]");
+    const middle = list.clientWidth / 2 - current.clientWidth / 2;
+    list.scrollLeft = current.offsetLeft - list.offsetLeft - middle;
+  }
+  private stationLink({ name, title }: Station, i: number): HTMLElement {
+    const click = (event: Event) => {
+      event.preventDefault();
+      this.open(name);
+    };
+    const tick = () => Object.assign(icon(TICK), { ariaLabel: this.say("done") });
+    return el(
+      "a",
+      {
+        href: "#lesson=" + name,
+        "aria-current": name === this.name ? "step" : null,
+        title,
+        on: { click },
+      },
+      el("i", { text: i + 1 }),
+      el("span", { text: title }),
+      ...(this.done.has(name) ? [tick()] : []),
+    );
+  }
+  /** What leads to the neighbours. */
+  private ways(): void {
+    const before = this.course!.stations[this.place - 1];
+    const after = this.course!.stations[this.place + 1];
+    const back = this.find(".back");
+    const next = this.find(".next");
+    back.hidden = !before;
+    next.hidden = !after;
+    back.textContent = before ? this.say("Back: {title}", { title: before.title }) : "";
+    next.textContent = after ? this.say("Next: {title}", { title: after.title }) : "";
+    this.find(".link").textContent = this.say("Copy link");
+  }
+  /** Gradio's Markdown has drawn every equation with the KaTeX that it brings; a copy stands here. */
+  private equation(place: number, tries = 0): void {
+    const box = this.find(".equation");
+    const drawn = document.querySelectorAll("#lesson-equations .katex-display")[place];
+    box.replaceChildren(...(drawn ? [drawn.cloneNode(true)] : []));
+    const again = () => {
+      if (this.course && this.place === place) this.equation(place, tries + 1);
+    };
+    if (!drawn && tries < EQUATIONS) setTimeout(again, BETWEEN);
+  }
+
+  /* ---- the station: what was made of the sentence ---- */
+  private show(answer: StationAnswer): void {
+    const { views, view, numbers, texts, controls } = answer;
+    const now = views.find((each) => each.name === view)!;
+    this.find(".notice").hidden = true;
+    this.find(".frame").hidden = false;
+    this.find(".views").hidden = views.length < 2;
+    this.find(".views").replaceChildren(...views.map(({ name }) => this.viewButton(name, view)));
+    const shape = el("span", { class: "shape", text: `[${now.shape.join(", ")}]` });
+    const tensor = el("code", { text: now.tensor });
+    this.find(".tensor").replaceChildren(tensor, ...(now.shape.length ? [shape] : []));
+    this.figure.value = answer.figure;
+    this.redraw();
+    const label = `${this.station!.title}: ${this.say(view)} ${now.tensor}`;
+    this.find(".plot").setAttribute("aria-label", label);
+    this.turn(controls);
+    const lang = languagesOf(this.way)[1];
+    const number = (value: string) => el("dd", { text: thousands(this.say(value)) });
+    const text = (value: string) => el("dd", { text: value || "∅", lang });
+    this.find(".numbers").replaceChildren(...this.pairs(numbers, number));
+    this.find(".texts").replaceChildren(...this.pairs(texts, text));
+  }
+  private viewButton(name: string, view: string): HTMLElement {
+    const click = () => {
+      this.views[this.name] = name;
+      this.load();
+    };
+    const on = { type: "button", "aria-pressed": String(name === view) };
+    return el("button", { ...on, text: this.say(name), on: { click } });
+  }
+  private pairs(
+    table: Record<string, string>,
+    make: (value: string) => HTMLElement,
+  ): HTMLElement[] {
+    return Object.entries(table).map(([name, value]) =>
+      el("div", {}, el("dt", {}, ...worded(this.say(name))), make(value)),
+    );
+  }
+  private turn(controls: Control[]): void {
+    const { activeElement } = document;
+    const held = activeElement?.closest<HTMLElement>(".lx .turn [data-name]")?.dataset.name;
+    const plain = controls.map((each) => ({ ...each, value: undefined }));
+    const described = JSON.stringify([this.name, pageLanguage(), plain]);
+    if (held && this.turned === described && activeElement!.matches("input")) return; // a slider that is being drawn must not be replaced under the hand
+    const change = (name: string, value: string | number, wait = 0) => {
+      this.options[this.name] = { ...this.options[this.name], [name]: value };
+      this.load(wait);
+    };
+    const nodes = controls.map((each) => controlOf(each, this.say, change));
+    this.find(".turn").replaceChildren(...nodes);
+    this.turned = described;
+    const part = `.turn [data-name="${held}"] :is(input, select, [aria-pressed=true])`;
+    if (held) this.box.querySelector<HTMLElement>(part)?.focus();
+  }
+
+  /* ---- the question ---- */
+  private quiz(now: Station): void {
+    const { choice, checked }: Partial<Given> = this.answers[now.name] || {};
+    const right = (i: number) => checked && i === now.right;
+    const change = (i: number) => {
+      this.answers[now.name] = { choice: i };
+      this.find(".why").replaceChildren();
+    };
+    const answer = (text: string, i: number) =>
+      el(
+        "label",
+        { class: right(i) ? "right" : "" },
+        el("input", {
+          type: "radio",
+          name: "lesson-answer",
+          value: i,
+          checked: choice === i,
+          on: { change: () => change(i) },
+        }),
+        el("span", {}, ...worded(text)),
+        ...(right(i) ? [icon(TICK)] : []),
+      );
+    this.find(".quiz h2").replaceChildren(...worded(now.ask));
+    this.find(".answers").setAttribute("aria-label", now.ask);
+    this.find(".answers").replaceChildren(...now.options.map(answer));
+    const verdict = this.say(choice === now.right ? "Right." : "Not quite.");
+    this.find(".why").replaceChildren(...(checked ? [bold(verdict), " ", ...worded(now.why)] : []));
+  }
+  private check(): void {
+    const given = this.answers[this.name];
+    if (!given) {
+      this.find(".why").textContent = this.say("Choose an answer first.");
+      return;
+    }
+    given.checked = true;
+    this.finish();
+    this.paint();
+  }
+  private finish(): void {
+    this.done.add(this.name);
+    remember(DONE, JSON.stringify([...this.done]));
+  }
+
+  /* ---- where one is ---- */
+  private open(name: string): void {
+    if (!this.course?.stations.some((each) => each.name === name)) return;
+    this.name = name;
+    this.latest = null;
+    this.mark();
+    this.paint();
+    this.load();
+    const station = this.find(".station");
+    if (station.getBoundingClientRect().top < 0) station.scrollIntoView();
+  }
+  private mark(): void {
+    if (this.box.clientWidth) history.replaceState(null, "", "#lesson=" + this.name);
+  }
+  private step(by: number): void {
+    this.finish();
+    this.open(this.course!.stations[this.place + by].name);
+    this.find(".station").focus({ preventScroll: true });
+  }
+  private async copyLink(): Promise<void> {
+    const parts = { lesson: this.name, t: this.text, d: this.way };
+    const link = "#" + new URLSearchParams(parts).toString();
+    try {
+      await navigator.clipboard.writeText(location.href.split("#")[0] + link);
+      this.find(".link").textContent = this.say("Copied");
+    } catch {
+      history.replaceState(null, "", link);
+    }
+  }
+
+  /** The sentence is the page's: what stands in its field is read here; true if it is another. */
+  private sentence(): boolean {
+    const wish = stationInLink() ? readPermalink(location.hash) : null;
+    const way = (wish ? wish.direction : this.page.direction()) ?? "";
+    const typed = wish ? wish.text : this.page.field("source-text")?.value;
+    const text = typed || (firstExample(way)?.text ?? "");
+    if (text === this.text && way === this.way) return false;
+    this.text = text;
+    this.way = way;
+    const field = this.find<HTMLInputElement>("#lesson-text");
+    field.value = text;
+    field.lang = languagesOf(way)[0] || "";
+    return true;
+  }
+  private listen(): void {
+    const on = (selector: string, type: string, run: () => void) =>
+      this.find(selector).addEventListener(type, (event) => {
+        event.preventDefault();
+        run();
+      });
+    on(".ask", "submit", () => {
+      this.text = this.find<HTMLInputElement>("#lesson-text").value;
+      this.page.setField(this.page.field("source-text"), this.text); // what is typed here goes there
+      this.load();
+    });
+    on(".quiz", "submit", () => this.check());
+    on(".check", "click", () => this.check());
+    on(".back", "click", () => this.step(-1));
+    on(".next", "click", () => this.step(1));
+    on(".link", "click", () => void this.copyLink());
+    addEventListener("hashchange", () => {
+      const name = stationInLink();
+      if (!name || name === this.name || !this.box.clientWidth) return;
+      this.sentence();
+      this.open(name);
+    });
+    addEventListener("explorer-language", () => void this.learn());
+    document.addEventListener("change", (event) => {
+      if (!(event.target as Element).closest("#direction")) return;
+      const follow = () => this.box.clientWidth && this.sentence() && this.load();
+      setTimeout(follow, EXAMPLE);
+    });
+  }
+  /** It works only while it is seen. */
+  private watch(): void {
+    let visible = false;
+    const appear = () => {
+      if (!visible) return;
+      const other = this.sentence();
+      this.mark();
+      if (other || !this.latest) this.load();
+    };
+    const look = () => {
+      const now = this.box.clientWidth > 0;
+      if (now === visible) return;
+      visible = now;
+      if (now) void this.page.settled.then(appear);
+      else if (stationInLink()) history.replaceState(null, "", location.pathname + location.search);
+    };
+    new ResizeObserver(look).observe(this.box);
+  }
+}
+
+export const mountLesson = (element: Element, server: LessonServer, page: PageFields): void => {
+  new Lesson(element, server, page);
+};

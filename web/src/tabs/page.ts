@@ -1,0 +1,55 @@
+/* What a tab may ask of the page that it stands in. */
+
+import type { LabQuestion } from "../protocol/lab";
+
+/** An example of the page. */
+export interface Example {
+  id: string;
+  direction: string;
+  text: string;
+  /** Few have one. */
+  name?: string;
+  /** What the model does wrong here, as a sentence. */
+  weakness?: string;
+}
+
+/** What the page says to its script. */
+export interface PageData {
+  examples: Example[];
+  /** Where stored translations of the examples lie. */
+  address: string;
+  /** Where plotly.js is. */
+  plotly?: string;
+  /** Names of the decoding controls, in the order of the page's inputs. */
+  settings: string[];
+  directions: string[];
+  /** The lab's questions with their views; an offline page has none. */
+  lab?: LabQuestion[];
+  /** What an exported site says of itself. */
+  site?: unknown;
+}
+
+export type Field = HTMLTextAreaElement | HTMLInputElement;
+
+/** The fields of the page round a tab. */
+export interface PageFields {
+  field(id: string): Field | null;
+  setField(node: Field | null, value: string): void;
+  /** The direction that is chosen. */
+  direction(): string;
+  /** Resolves when the fields hold what the address or the first example says: before, they must not be read. */
+  settled: Promise<unknown>;
+}
+
+export const pageData = (): PageData =>
+  window.__explorerData ?? { examples: [], address: "", settings: [], directions: [] };
+
+/** The first example of a direction, if there is one. */
+export const firstExample = (direction: string): Example | undefined =>
+  pageData().examples.find((each) => each.direction === direction);
+
+/** What a component of Gradio's gives to a script: its value, and who tells when that changes. */
+export interface Props {
+  value?: string | null;
+}
+export type Watch = (name: string, run: () => void) => void;

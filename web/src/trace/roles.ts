@@ -1,0 +1,53 @@
+/* Roles of heads: how much of a head a role describes, from where on it is named, which head has it most. */
+
+import { percent } from "../format/number";
+import { t } from "../i18n/words";
+import type { HeadTable, Kind, Place, Reading, Role } from "../protocol/messages";
+import { roleSays } from "./names";
+import type { Translation } from "./translation";
+
+/** The role with its share, as it stands beside a head: "Looks one token back in 75% of its rows". */
+export const roleTold = (role: Role, share: number, reading: Reading | ""): string => {
+  const said =
+    role === "aligns" && reading === "input"
+      ? t("Aligns the word that a row reads")
+      : roleSays(role);
+  return share ? `${said}, ${shareOf(role, percent(share))}` : said;
+};
+
+const shareOf = (role: Role, share: string): string => {
+  if (role === "sink") return t("{share} of its weight", { share });
+  if (role === "diffuse") return t("{share} of the greatest entropy", { share });
+  return role === "aligns"
+    ? t("{share} of its words", { share })
+    : t("{share} of its rows", { share });
+};
+
+/** From where on a head is given a role: the bars of translator/analysis/roles.py. */
+export const roleBar = (role: Role): string => {
+  if (role === "sink")
+    return t("At least 40% of its weight, beyond what looking at all tokens alike would give");
+  if (role === "diffuse") return t("Its entropy is at least 80% of the greatest there could be");
+  if (role === "aligns")
+    return t(
+      "At least 55% of its words look at a word of their own, sharply; and over the hand-aligned pairs its error rate is at most 0.5",
+    );
+  if (role === "mixed") return t("No role reaches its bar");
+  return t("At least 40% of its rows, beyond what looking at all tokens alike would give");
+};
+
+/** The head that has a role most, or null where none has it. Without shares (an older page) it is the sharpest. */
+export const strongestHead = (trace: Translation, kind: Kind, role: Role): Place | null => {
+  const table: HeadTable | undefined = trace.heads?.[kind];
+  if (!table) return null;
+  const { heads } = trace.maps[kind];
+  const strength = (at: number): number => {
+    if (role === "mixed") return table.confidence[at];
+    const share = table.share?.[at] ?? 0;
+    return share + table.confidence[at] * 1e-3; // the sharper of two equals
+  };
+  const found = table.role.flatMap((each, at) => (each === role ? [at] : []));
+  if (!found.length) return null;
+  const best = found.reduce((lead, at) => (strength(at) > strength(lead) ? at : lead));
+  return [Math.floor(best / heads), best % heads];
+};

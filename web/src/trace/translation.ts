@@ -1,0 +1,139 @@
+/* One translation as the server sent it, and the slices that every view is made of. */
+
+import { floatsOf, fromTriangles } from "../protocol/decode";
+import {
+  type Checkpoint,
+  type HeadTable,
+  type Health,
+  KINDS,
+  type Kind,
+  type Place,
+  type Profile,
+  type Settings,
+  type Step,
+  type Token,
+  type TracePayload,
+  type Words,
+} from "../protocol/messages";
+
+/** Every map of one kind; `values` is [layers, heads, rows, columns], flat. */
+export interface Maps {
+  layers: number;
+  heads: number;
+  rows: number;
+  columns: number;
+  values: Float32Array;
+}
+
+/** What one head does in this sentence. */
+export type Stats = { [Name in keyof HeadTable]: HeadTable[Name][number] };
+
+const unpacked = (payload: TracePayload, kind: Kind): Maps => {
+  const [layers, heads, rows, columns] = payload.shapes[kind];
+  const sent = floatsOf(payload.weights[kind], payload.encoding);
+  const values = kind === "decoder" ? fromTriangles(sent, layers * heads, rows) : sent;
+  return { layers, heads, rows, columns, values };
+};
+
+export class Translation {
+  readonly source: string;
+  readonly normalised: string;
+  readonly translation: string;
+  readonly checkpoint: Checkpoint;
+  readonly direction: string;
+  readonly settings: Settings;
+  readonly automatic: boolean;
+  readonly own?: Settings;
+  readonly truncated: boolean;
+  readonly seconds: number | null;
+  readonly src: Token[];
+  readonly start: Token;
+  tgt: Token[];
+  /** What each step reads: the start, then the target without its last token. */
+  reads: Token[];
+  steps: Step[];
+  /** A translation that is being written has no words, heads, health or profile yet, and maps of cross attention alone. */
+  readonly words?: { src: Words; reads: Words; tgt: Words };
+  readonly heads?: Record<Kind, HeadTable>;
+  readonly health?: Health;
+  readonly profile?: Profile;
+  readonly leading: { layer: number; head: number };
+  readonly encoding: TracePayload["encoding"];
+  readonly id?: string;
+  maps: Record<Kind, Maps>;
+  /** Rollout of the encoder, [S, S]. */
+  readonly rolled: Float32Array;
+  readonly live: boolean = false;
+
+  constructor(payload: TracePayload) {
+    const { checkpoint } = payload;
+    this.source = payload.source;
+    this.normalised = payload.normalised;
+    this.translation = payload.translation;
+    this.checkpoint = checkpoint;
+    this.direction = payload.direction ?? `${checkpoint.src}-${checkpoint.tgt}`;
+    this.settings = payload.settings;
+    this.automatic = !!payload.automatic;
+    this.own = payload.own;
+    this.truncated = payload.truncated;
+    this.seconds = payload.seconds;
+    this.src = payload.src;
+    this.start = payload.start;
+    this.tgt = payload.tgt;
+    this.reads = [payload.start, ...payload.tgt.slice(0, -1)];
+    this.steps = payload.steps;
+    this.words = payload.words;
+    this.heads = payload.heads;
+    this.health = payload.health;
+    this.profile = payload.profile;
+    this.leading = payload.leading;
+    this.encoding = payload.encoding;
+    this.id = payload.id;
+    this.maps = Object.fromEntries(KINDS.map((kind) => [kind, unpacked(payload, kind)])) as Record<
+      Kind,
+      Maps
+    >;
+    this.rolled = floatsOf(payload.rollout, payload.encoding);
+  }
+
+  queries(kind: Kind): Token[] {
+    return kind === "encoder" ? this.src : this.reads;
+  }
+  keys(kind: Kind): Token[] {
+    return kind === "decoder" ? this.reads : this.src;
+  }
+
+  /** One head's map, row by row in one Float32Array. */
+  head(kind: Kind, layer: number, head: number): Float32Array {
+    const { heads, rows, columns, values } = this.maps[kind];
+    const size = rows * columns;
+    const from = (layer * heads + head) * size;
+    return values.subarray(from, from + size);
+  }
+
+  /** What one head does here; null while the translation is being written. */
+  stats(kind: Kind, layer: number, head: number): Stats | null {
+    if (!this.heads) return null;
+    const at = layer * this.maps[kind].heads + head;
+    const table = Object.entries(this.heads[kind]).map(([name, values]) => [name, values[at]]);
+    return Object.fromEntries(table) as Stats;
+  }
+
+  /** Mean or maximum over chosen heads. */
+  combined(kind: Kind, chosen: readonly Place[], how: string): Float32Array {
+    const { rows, columns } = this.maps[kind];
+    const result = new Float32Array(rows * columns);
+    for (const [layer, head] of chosen) {
+      const map = this.head(kind, layer, head);
+      for (let i = 0; i < map.length; i++)
+        result[i] =
+          how === "max" ? Math.max(result[i], map[i]) : result[i] + map[i] / chosen.length;
+    }
+    return result;
+  }
+
+  /** Which row of `kind` belongs to a step, or to a source token. */
+  rowOf(kind: Kind, state: { query: number; step: number }): number {
+    return kind === "encoder" ? state.query : state.step;
+  }
+}
