@@ -1,0 +1,80 @@
+/* What `python -m benchmarks.live` has measured in a browser or in Node: the live page's own code, on one thread. */
+
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+function timed(work, runs) {
+  const times = [];
+  for (let run = 0; run < runs; run++) {
+    const started = performance.now();
+    work();
+    times.push(performance.now() - started);
+  }
+  return median(times);
+}
+
+/** A checkpoint from bytes that are here. */
+export async function bundleOf(live, read) {
+  const parsed = async (name) => JSON.parse(new TextDecoder().decode(await read(name)));
+  const file = await read("model.safetensors");
+  return live.loadBundle(await WebAssembly.compile(await read("../../engine.wasm")), {
+    config: await parsed("config.json"),
+    src: await parsed("src.json"),
+    tgt: await parsed("tgt.json"),
+    weights: { sha256: "", size: file.length, fill: (room) => room.set(file) },
+  });
+}
+
+function whole(live, bundle, text, settings) {
+  const steps = live.stream(bundle, { text, settings });
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Milliseconds: of the encoder, a token of each method, the gated passes, a translation of 64 by 64 tokens. */
+export function speeds(live, bundle, texts, runs) {
+  const { model } = bundle;
+  const found = {};
+  for (const [name, settings] of [
+    ["greedy", { method: "greedy" }],
+    ["beam", { method: "beam", beam: 4 }],
+  ]) {
+    texts.forEach((text) => whole(live, bundle, text, settings));
+    found[name] = median(
+      texts.map((text) => {
+        const tokens = whole(live, bundle, text, settings).tgt.length;
+        return timed(() => whole(live, bundle, text, settings), runs) / tokens;
+      }),
+    );
+  }
+  const ids = bundle.src.ids(texts[0]);
+  found.encode = timed(() => model.heap.scoped(() => model.encode([...ids, 2])), 4 * runs);
+  const { tgt } = whole(live, bundle, texts[0], { method: "greedy" });
+  const produced = tgt.map(({ id }) => id);
+  found.gated = timed(() => {
+    for (const kind of ["encoder", "decoder", "cross"])
+      for (const row of live.importance(model, [...ids, 2], produced, kind)) void row;
+  }, runs);
+  const long = Array.from({ length: 64 }, (_, i) => 300 + 7 * i);
+  found.long = timed(
+    () => model.heap.scoped(() => model.decode(model.encode(long), long.map((id) => id + 1))),
+    runs,
+  );
+  found.size = [ids.length + 1, produced.length];
+  return found;
+}
+
+/** Produced ids and the best eight of every step, of each text. */
+export function answers(live, bundle, texts, settings) {
+  return texts.map((text) => {
+    const { tgt, thoughts } = whole(live, bundle, text, settings);
+    return { ids: tgt.map(({ id }) => id), best: thoughts.map(({ candidates }) => candidates) };
+  });
+}
+
+/** Bytes of the engine and of the rest after so many translations. */
+export function memory(live, bundle, texts, count) {
+  for (let at = 0; at < count; at++) whole(live, bundle, texts[at % texts.length], {});
+  return bundle.model.bytes;
+}

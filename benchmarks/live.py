@@ -1,0 +1,236 @@
+"""The page without a server, measured: `python -m benchmarks.live [--data DIR] [--sentences N]`.
+
+What it computes is compared with Python's (ids, the eight best of every step), and timed in Chromium beside plain
+PyTorch on one thread, in one run; what a visitor waits for is timed from a host that compresses and from one that
+does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import json
+import shutil
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import translator
+from benchmarks.opening import DESK, PHONE, Visitor
+from translator import Translator
+from translator.checkpoints import load_bundle
+from translator.ui.live.site import LIVE, write_site
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+SENTENCES = (
+    "Gestern habe ich in der Stadt ein gutes Buch gekauft.",
+    "Warum bist du heute nicht in die Schule gegangen?",
+    "Meine Mutter arbeitet seit zwei Jahren in einem kleinen Krankenhaus.",
+)
+TIE = 1e-4
+"""Nats between two totals below which two orders of the same sums may choose differently."""
+
+
+class _Host(SimpleHTTPRequestHandler):
+    """Files, compressed if so wanted."""
+
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, *arguments: Any, compress: bool, **options: Any) -> None:
+        self.compress = compress
+        super().__init__(*arguments, **options)
+
+    def do_GET(self) -> None:
+        path = Path(self.translate_path(self.path))
+        texts = (".js", ".css", ".html", ".json", ".svg", ".wasm")
+        if not self.compress or path.suffix not in texts or not path.is_file():
+            return super().do_GET()
+        data = gzip.compress(path.read_bytes(), 6)
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(str(path)))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        with contextlib.suppress(ConnectionError):  # the browser left
+            self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def hosted(folder: Path, *, compress: bool = False) -> Iterator[str]:
+    """The folder's address on loopback."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Host, directory=str(folder), compress=compress))
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/"
+    server.shutdown()
+    server.server_close()
+
+
+def parity(model: Translator, texts: Sequence[str]) -> dict[str, int]:
+    """How many sentences have Python's ids, by greedy search and a beam of 4, and steps its best eight; and ties."""
+    settings: dict[str, dict[str, Any]] = {"greedy": {"method": "greedy"}, "beam": {"method": "beam", "beam": 4}}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "checkpoints" / "one"
+        folder.mkdir(parents=True)
+        for name in ("config.json", "src.json", "tgt.json", "model.safetensors"):
+            (folder / name).symlink_to((model.bundle.folder or Path()) / name)
+        (Path(place) / "engine.wasm").write_bytes((LIVE / "engine.wasm").read_bytes())
+        asked_for = {"folder": str(folder), "texts": list(texts), "settings": settings, "live": LIVE.as_uri()}
+        node = [shutil.which("node") or "node", "--no-warnings", str(HERE / "live_answers.mjs")]
+        ran = subprocess.run(node, input=json.dumps(asked_for), capture_output=True, text=True, check=True)
+    found = json.loads(ran.stdout)
+    counts = {"sentences": len(texts), "greedy": 0, "beam": 0, "lists": 0, "steps": 0, "unexplained": 0}
+    for name, asked in settings.items():
+        for text, answer in zip(texts, found[name], strict=True):
+            trace = model.translate(text, **asked)
+            same = [token.id for token in trace.tgt] == answer["ids"]
+            counts[name] += same
+            counts["unexplained"] += not same and not _tie(model, text, asked, answer["ids"])
+            if same and name == "greedy":
+                for step, theirs in zip(trace.steps, answer["best"], strict=True):
+                    counts["steps"] += 1
+                    counts["lists"] += [each.token.id for each in step.candidates] == [id_ for id_, _ in theirs]
+    return counts
+
+
+def _tie(model: Translator, text: str, settings: dict[str, Any], ids: list[int]) -> bool:
+    """Whether Python finds the other translation as good, within TIE."""
+    own, other = model.translate(text, **settings), model.force(text, ids)
+    return abs(own.score / len(own.tgt) - other.score / len(other.tgt)) < TIE
+
+
+def pytorch(model: Translator, texts: Sequence[str], runs: int) -> dict[str, float]:
+    """Milliseconds a token of PyTorch on one thread, maps included."""
+    torch.set_num_threads(1)
+    found = {}
+    for name, settings in (("greedy", {"method": "greedy"}), ("beam", {"method": "beam", "beam": 4})):
+        each = []
+        for text in texts:
+            times = []
+            for _ in range(runs):
+                started = time.perf_counter()
+                tokens = len(model.translate(text, **settings).tgt)
+                times.append((time.perf_counter() - started) * 1000 / tokens)
+            each.append(statistics.median(times))
+        found[name] = statistics.median(each)
+    return found
+
+
+def in_browser(browser: Any, address: str, runs: int) -> dict[str, Any]:
+    """What `live.mjs` measures, in a page of the site."""
+    page = browser.new_page()
+    page.set_default_timeout(600_000)
+    page.goto(address)
+    found = page.evaluate(
+        """async ([texts, runs]) => {
+            const [live, measure] = await Promise.all([import("./worker.js"), import("./measure.mjs")]);
+            const folder = "checkpoints/de-en/";
+            const read = async (name) => new Uint8Array(await (await fetch(folder + name)).arrayBuffer());
+            const bundle = await measure.bundleOf(live, read);
+            const found = measure.speeds(live, bundle, texts, runs);
+            return { ...found, memory: measure.memory(live, bundle, texts, 500) };
+        }""",
+        [list(SENTENCES), runs],
+    )
+    page.close()
+    return found
+
+
+def waits(browser: Any, address: str, visitor: Visitor) -> dict[str, float]:
+    """Milliseconds: to the first map; to the first translation with the weights here, and after a reload."""
+    context = browser.new_context(viewport={"width": visitor.width, "height": visitor.height})
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    devtools = context.new_cdp_session(page)
+    devtools.send("Network.enable")
+    line = {"latency": visitor.latency, "downloadThroughput": visitor.bits / 8 if visitor.bits else -1}
+    devtools.send("Network.emulateNetworkConditions", {"offline": False, "uploadThroughput": -1, **line})
+    devtools.send("Emulation.setCPUThrottlingRate", {"rate": visitor.slower})
+    started = time.perf_counter()
+    page.goto(address, wait_until="commit")
+    page.wait_for_selector("#attention-detail .xtick")
+    found = {"first map": (time.perf_counter() - started) * 1000}
+    if visitor is DESK:
+        page.click("#source-text textarea")
+        page.wait_for_selector("#weights[data-state=here]")
+        found["first translation"] = _translated(page, SENTENCES[0])
+        page.reload()
+        page.wait_for_selector("#attention-detail .xtick")
+        found["after a reload"] = _translated(page, SENTENCES[1])
+    context.close()
+    return found
+
+
+def _translated(page: Any, text: str) -> float:
+    """Milliseconds from the press to the whole translation."""
+    page.fill("#source-text textarea", text)
+    started = time.perf_counter()
+    page.click("#translate")
+    while (page.evaluate("window.AttentionExplorer.trace()?.source")) != text:
+        page.wait_for_timeout(5)
+    return (time.perf_counter() - started) * 1000
+
+
+def sizes(site: Path) -> dict[str, int]:
+    """Compressed bytes of the engine, and of all that the page opens with."""
+    opened = ("index.html", "page.js", "page.css", "data.js", "plotly.js", "worker.js", "engine.wasm", "manifest.json")
+    packed = {name: len(gzip.compress((site / name).read_bytes(), 9)) for name in opened}
+    return {"engine": packed["engine.wasm"], "page": sum(packed.values())}
+
+
+def _texts(data: Path | None, direction: str, count: int) -> list[str]:
+    """Test sentences, each once; without data those that a newcomer might type."""
+    if data is None:
+        lines = (ROOT / "assets" / "newcomers" / f"{direction}.txt").read_text(encoding="utf-8").splitlines()
+        return [line for line in lines if line.strip()][:count]
+    with gzip.open(data / direction / "test.tsv.gz", "rt", encoding="utf-8") as file:
+        return list(dict.fromkeys(line.split("\t")[0] for line in file))[:count]
+
+
+def main() -> int:
+    """Measure everything and print it as JSON."""
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, help="a folder with DIRECTION/test.tsv.gz (default: newcomers' sentences)")
+    parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--chromium", help="its path (default: Playwright's own)")
+    args = parser.parse_args()
+    models = [translator.load(name, device="cpu") for name in ("de-en", "en-zh")]
+    found: dict[str, Any] = {"parity": {m.name: parity(m, _texts(args.data, m.name, args.sentences)) for m in models}}
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
+        site = Path(place)
+        write_site(site, models)
+        shutil.copyfile(HERE / "live.mjs", site / "measure.mjs")
+        found["bytes"] = sizes(site)
+        browser = playwright.chromium.launch(executable_path=args.chromium, args=["--headless", "--no-sandbox"])
+        with hosted(site) as address, hosted(site, compress=True) as compressed:
+            plain = Translator(load_bundle("de-en", device="cpu"))  # weights as PyTorch has them
+            found["plain pytorch, ms a token"] = pytorch(plain, SENTENCES, args.runs)
+            found["with weights laid out, ms a token"] = pytorch(models[0], SENTENCES, args.runs)
+            found["chromium"] = in_browser(browser, address, args.runs)
+            found["desk, nothing compressed"] = waits(browser, address, DESK)
+            found["slow 4G, compressed"] = waits(browser, compressed, PHONE)
+        browser.close()
+    print(json.dumps(found, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,235 @@
+"""The page without a server, from the plainest host, as a person uses it; also when things go wrong."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+import translator
+from translator import Translator
+from translator.ui.live.site import write_site
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+PREPARED, TYPED = "Ich renne in den Park.", "Das Haus ist alt."
+PATIENCE = 60_000
+
+
+def _file_host() -> ModuleType:
+    path = Path(__file__).parent / "file_host.py"
+    spec = importlib.util.spec_from_file_location("file_host", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def site(tiny: Translator, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    write_site(folder, [tiny], texts=[PREPARED])
+    return folder
+
+
+@pytest.fixture
+def host(site: Path) -> Iterator[Any]:
+    with _file_host().host(site) as serving:
+        yield serving
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
+    yield made
+    made.close()
+
+
+def opened(context: BrowserContext, address: str, init: str = "") -> Page:
+    """The page, once it shows a map."""
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    if init:
+        page.add_init_script(init)
+    page.on("pageerror", lambda error: pytest.fail(str(error)))
+    page.goto(address)
+    page.wait_for_selector("#attention-detail .xtick")
+    return page
+
+
+def until(page: Page, what: Callable[[], Any]) -> Any:
+    """Wait for something; the page's policy lets no test do that by a script of its own."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not (found := what()):
+        assert time.monotonic() < end, page.inner_text("body")[:1000]
+        page.wait_for_timeout(50)
+    return found
+
+
+def type_and_translate(page: Page, text: str) -> dict[str, Any]:
+    """Type a sentence by the keyboard, press Enter, and wait for its trace."""
+    page.click("#source-text textarea")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    return until(page, lambda: (trace := shown(page)) and trace["source"] == text and trace)
+
+
+def shown(page: Page) -> dict[str, Any] | None:
+    return page.evaluate("window.AttentionExplorer.trace()")
+
+
+def check(trace: dict[str, Any], model: Translator) -> None:
+    """The translation that is shown is Python's, with every map."""
+    expected = model.translate(trace["source"])
+    assert [token["id"] for token in trace["tgt"]] == [token.id for token in expected.tgt]
+    for kind in ("encoder", "decoder", "cross"):
+        np.testing.assert_allclose(np.array(trace[kind]), expected.weights(kind), atol=2e-5, rtol=0)
+
+
+def test_a_typed_sentence_is_translated_here_and_sent_nowhere(
+    context: BrowserContext, host: Any, tiny: Translator
+) -> None:
+    page = opened(context, host.address)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(f"{request.method} {request.url} {request.post_data}"))
+    check(type_and_translate(page, TYPED), tiny)
+    assert page.input_value("#translation textarea") == tiny.translate(TYPED).translation
+    assert sent and all(each.startswith(f"GET {host.address}") and "Haus" not in each for each in sent)
+    for part in ("#decode-steps", "#attention-kind", "#layer", "#head", "#attention-detail"):
+        assert page.is_visible(part)
+    page.click("#attention-kind [data-kind=encoder]")
+    page.wait_for_selector("#attention-detail .xtick")
+
+
+def test_the_shipped_checkpoint_translates_as_python_does(context: BrowserContext, tmp_path: Path) -> None:
+    model = translator.load("de-en", device="cpu")
+    write_site(tmp_path, [model])
+    with _file_host().host(tmp_path) as serving:
+        page = opened(context, serving.address)
+        check(type_and_translate(page, "Gestern habe ich ein gutes Buch gelesen."), model)
+
+
+def test_an_address_says_direction_and_text(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    page = opened(context, f"{host.address}?direction=tiny&text=Das%20Haus%20ist%20alt.")
+    until(page, lambda: (shown(page) or {}).get("source") == TYPED)
+    assert page.input_value("#source-text textarea") == TYPED
+
+
+def test_it_opens_and_translates_without_a_network(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    page = opened(context, host.address)
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    type_and_translate(page, TYPED)
+    asked = len(host.asked)
+    context.set_offline(True)
+    page.reload()
+    page.wait_for_selector("#attention-detail .xtick")
+    check(type_and_translate(page, PREPARED), tiny)
+    assert len(host.asked) == asked
+
+
+def test_damaged_weights_are_refused_and_fetched_again(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    host.damaged = True
+    page = opened(context, host.address)
+    page.fill("#source-text textarea", TYPED)
+    page.click("#translate")
+    page.wait_for_selector("#weights[data-state=failed] :text('model.safetensors is damaged')")
+    assert shown(page)["source"] == PREPARED  # type: ignore[index]  # what was there stays
+    host.damaged = False
+    page.click("#weights .go")
+    page.wait_for_selector("#weights[data-state=here]")
+    check(type_and_translate(page, TYPED), tiny)
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_lost_connection_goes_on(ranges: bool, context: BrowserContext, host: Any, tiny: Translator) -> None:
+    host.cut, host.ranges = 1, ranges
+    page = opened(context, host.address)
+    check(type_and_translate(page, TYPED), tiny)
+    weights = [asked for path, asked in host.asked if path.endswith("model.safetensors")]
+    assert len(weights) == 2
+    assert weights[0] is None
+
+
+def test_fetching_can_be_stopped(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    host.hold.clear()
+    page = opened(context, host.address)
+    page.fill("#source-text textarea", TYPED)
+    page.click("#translate")
+    page.wait_for_selector("#weights[data-state=coming] .said:has-text('MB')")
+    page.click("#weights .halt")
+    page.wait_for_selector("#weights:not([data-state=coming])", state="attached")
+    assert shown(page)["source"] == PREPARED  # type: ignore[index]
+    host.hold.set()
+    check(type_and_translate(page, TYPED), tiny)
+
+
+def test_where_data_is_dear_the_visitor_is_asked(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    dear = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
+    page = opened(context, host.address, dear)
+    page.fill("#source-text textarea", TYPED)
+    page.click("#translate")
+    page.wait_for_selector("#weights .go:visible")
+    assert not [path for path, _ in host.asked if path.endswith("model.safetensors")]
+    page.click("#weights .go")
+    check(until(page, lambda: (trace := shown(page)) and trace["source"] == TYPED and trace), tiny)
+
+
+def test_a_browser_that_cannot_compute_keeps_the_examples(context: BrowserContext, host: Any) -> None:
+    page = opened(context, host.address, "delete globalThis.WebAssembly;")
+    page.wait_for_selector(".notice:has-text('no WebAssembly SIMD')")
+    assert page.is_disabled("#translate")
+    assert shown(page)["source"] == PREPARED  # type: ignore[index]
+
+
+def test_two_tabs_and_a_removal(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    pages = [opened(context, host.address) for _ in range(2)]
+    for page, text in zip(pages, (TYPED, PREPARED), strict=True):
+        check(type_and_translate(page, text), tiny)
+    pages[0].click("#weights .forget")
+    pages[0].wait_for_selector("#weights :text('were removed')")
+    kept = pages[1].evaluate("caches.has('attention-explorer-weights')")
+    assert not kept
+    check(type_and_translate(pages[1], TYPED), tiny)  # it has them in memory
+
+
+def test_a_phone(browser: Browser, host: Any, tiny: Translator) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, locale="de-DE")
+    page = opened(context, host.address)
+    check(type_and_translate(page, TYPED), tiny)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.inner_text("#translate") == "Übersetzen"
+    context.close()
+
+
+def test_the_lab_and_compare(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    page = opened(context, host.address)
+    page.click("[role=tab]:has-text('Lab')")
+    page.click(".lab-run")
+    until(page, lambda: page.locator(".lab-grid button").count() >= 4)
+    page.click("[role=tab]:has-text('Compare')")
+    for side, text in (("a", TYPED), ("b", PREPARED)):
+        page.fill(f"#compare-{side} textarea", text)
+    page.click("#compare-run")
+    page.wait_for_selector(f"#compare :text('{tiny.translate(TYPED).translation[:12]}')")
+
+
+def test_an_offline_page_is_made_here(context: BrowserContext, host: Any, browser: Browser, tmp_path: Path) -> None:
+    page = opened(context, host.address)
+    type_and_translate(page, TYPED)
+    with page.expect_download() as download:
+        page.click(".export button:has-text('Offline page')")
+    path = tmp_path / "offline.html"
+    download.value.save_as(path)
+    alone = browser.new_context(offline=True)
+    taken = alone.new_page()
+    taken.goto(path.as_uri())
+    taken.wait_for_selector("#attention-detail .xtick", timeout=PATIENCE)
+    assert taken.evaluate("window.__explorer.trace.source") == TYPED
+    alone.close()

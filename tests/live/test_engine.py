@@ -1,0 +1,175 @@
+"""The engine of a live page against the model in PyTorch, option by option."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from translator.checkpoints.weights import pack
+from translator.config import ModelConfig
+from translator.decode import encode, replay
+from translator.decode.steps import entropy
+from translator.model import Gates, Transformer
+
+ROOT = Path(__file__).parents[2]
+OPTIONS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "post-norm": {"norm": "post", "final_norm": False},
+    "post-norm with a final norm": {"norm": "post"},
+    "gelu": {"activation": "gelu"},
+    "silu": {"activation": "silu"},
+    "no activation": {"activation": "none"},
+    "concatenated positions": {"positions": "concatenated"},
+    "learned positions": {"positions": "learned"},
+    "positions from 2": {"first_position": 2},
+    "tied": {"embeddings": "tied"},
+    "shared": {"embeddings": "shared", "src_vocab": 41},
+    "unscaled embeddings": {"scale_embeddings": False},
+    "normed embeddings": {"embedding_norm": True},
+    "no biases": {"qkv_bias": False, "out_bias": False, "ff_bias": False, "norm_bias": False},
+    "output bias": {"output_bias": True},
+    "free head size": {"d_head": 5},
+    "odd sizes": {"d_model": 15, "d_ff": 31, "d_head": 7, "encoder_heads": 3},
+    "unequal depth, heads and width": {
+        "encoder_layers": 3, "decoder_layers": 1, "encoder_heads": 2, "decoder_heads": 4, "decoder_d_ff": 20,
+    },
+    "unbiased norm": {"norm_variant": "unbiased", "norm_eps": 1e-3},
+    "padded sources": {"padded_length": 12},
+    "unread tokens": {"masked_ids": (5, 9)},
+    "nothing to read": {"masked_ids": (5, 9, 7, 2, 31, 8)},
+}  # fmt: skip
+
+
+def random_model(changes: dict[str, Any], dtype: str) -> Transformer:
+    """A random model, 2 layers of 2 heads unless `changes` says otherwise; every weight differs from its neighbours."""
+    torch.manual_seed(3)
+    sizes = {"src_vocab": 37, "tgt_vocab": 41, "d_model": 16, "d_ff": 32, "max_positions": 30}
+    layers = {"encoder_layers": 2, "decoder_layers": 2, "encoder_heads": 2, "decoder_heads": 2}
+    model = Transformer(ModelConfig(**{**sizes, **layers, "embeddings": "separate", **changes}))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.2)
+            if dtype == "float16":
+                parameter.copy_(parameter.half())
+    return model.eval().requires_grad_(False)
+
+
+def random_gates(config: ModelConfig) -> Gates:
+    return Gates(**{kind: torch.rand(shape) for kind, shape in config.head_counts.items()})
+
+
+@pytest.fixture
+def both(run_node: Any, floats: Any, tmp_path: Path) -> Any:
+    """`both(changes, dtype, gated)`: what Node's engine and PyTorch say of one source and one target."""
+
+    def run(changes: dict[str, Any], dtype: str = "float16", *, gated: bool = False) -> tuple[dict, Any]:
+        model = random_model(changes, dtype)
+        path = tmp_path / "model.safetensors"
+        path.write_bytes(pack(model, dtype))
+        gates = random_gates(model.config) if gated else None
+        src, tgt = [5, 9, 7, 31, 8, 9, 2], [6, 40, 11, 11, 2]
+        task = {
+            "config": asdict(model.config),
+            "weights": str(path),
+            "src": src,
+            "tgt": tgt,
+            "rows": 3,
+            "gates": {
+                kind: getattr(gates, kind).flatten().tolist() for kind in ("encoder", "decoder", "cross") if gates
+            },
+        }
+        found = run_node("engine.mjs", task)
+        encoded = encode(model, src, gates)
+        expected = replay(model, src, tgt, encoded=encoded, gates=gates, candidates=41)
+        order = np.argsort(expected.candidate_ids, axis=-1)
+        log_probs = np.take_along_axis(expected.candidate_log_probs, order, -1)
+        return found, (expected, log_probs)
+
+    return run
+
+
+def check(both: tuple[dict, Any], floats: Any) -> None:
+    found, (replayed, log_probs) = both
+    for kind in ("encoder", "decoder", "cross"):
+        np.testing.assert_allclose(floats(found[kind]), getattr(replayed, kind), atol=2e-6, rtol=0)
+    np.testing.assert_allclose(floats(found["logProbs"]), log_probs, atol=2e-5, rtol=0)
+    for t, step in enumerate(found["steps"]):
+        np.testing.assert_allclose(floats(step["logProbs"]), log_probs[t], atol=2e-5, rtol=0)
+        np.testing.assert_allclose(floats(step["own"]), replayed.decoder[:, :, t, : t + 1], atol=2e-6, rtol=0)
+        np.testing.assert_allclose(floats(step["cross"]), replayed.cross[:, :, t], atol=2e-6, rtol=0)
+        assert step["entropy"] == pytest.approx(float(entropy(torch.from_numpy(log_probs[t]))), abs=2e-5)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_option_gives_pytorchs_maps_and_probabilities(name: str, both: Any, floats: Any) -> None:
+    check(both(OPTIONS[name]), floats)
+
+
+@pytest.mark.parametrize("name", ["as it is", "odd sizes", "unequal depth, heads and width", "post-norm"])
+def test_gates_of_every_kind(name: str, both: Any, floats: Any) -> None:
+    check(both(OPTIONS[name], gated=True), floats)
+
+
+@pytest.mark.parametrize("name", ["as it is", "odd sizes", "learned positions"])
+def test_float32_weights(name: str, both: Any, floats: Any) -> None:
+    check(both(OPTIONS[name], "float32"), floats)
+
+
+def test_float16_is_widened_exactly(run_node: Any, floats: Any) -> None:
+    """Every finite half there is, denormals among them."""
+    halves = np.arange(65536, dtype=np.uint16).view(np.float16)
+    bits = halves[np.isfinite(halves)].view(np.uint16)
+    found = floats(run_node("halves.mjs", {"bits": bits.tolist()}))
+    np.testing.assert_array_equal(found, bits.view(np.float16).astype(np.float32))
+
+
+def refusal(run_node: Any, tmp_path: Path, changes: dict[str, Any], damage: Any = None) -> str:
+    model = random_model({}, "float16")
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(pack(model, "float16"))
+    if damage:
+        damage(path)
+    config = {**asdict(model.config), **changes}
+    return run_node("refusal.mjs", {"config": config, "weights": str(path)})
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"activation": "swiglu"}, "activation is 'swiglu'"),
+        ({"positions": "rotary"}, "positions is 'rotary'"),
+        ({"d_ff": 40_000}, "d_ff is 40000"),
+        ({"output_bias": True}, "lack output.bias"),
+        ({"qkv_bias": False}, "hold decoder.0.attention.qkv.bias"),
+        ({"tgt_vocab": 40}, "have the shape [41, 16]"),
+    ],
+)
+def test_what_the_engine_does_not_compute_is_refused_by_name(
+    changes: dict[str, Any], said: str, run_node: Any, tmp_path: Path
+) -> None:
+    assert said in refusal(run_node, tmp_path, changes)
+
+
+def test_weights_that_are_cut_off_are_refused(run_node: Any, tmp_path: Path) -> None:
+    def cut(path: Path) -> None:
+        path.write_bytes(path.read_bytes()[:-100])
+
+    assert "outside their file" in refusal(run_node, tmp_path, {}, cut)
+
+
+def test_the_built_engine_is_what_its_sources_give(tmp_path: Path) -> None:
+    path = ROOT / "web" / "engine" / "build.py"
+    spec = importlib.util.spec_from_file_location("build_engine", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    subprocess.run([sys.executable, str(path), str(tmp_path / "engine.wasm")], check=True)
+    assert (tmp_path / "engine.wasm").read_bytes() == module.BUILT.read_bytes()

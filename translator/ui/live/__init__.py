@@ -1,0 +1,1 @@
+"""The page that needs no server: what an exported site consists of."""

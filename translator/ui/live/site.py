@@ -1,0 +1,199 @@
+"""A folder that any host of files serves as the whole explorer: it translates in the visitor's browser."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from translator import questions
+from translator.analysis.profile import stored_profile
+from translator.errors import CheckpointError, InputError
+from translator.files import write_whole
+from translator.ui import frontend
+from translator.ui.live.chinese import chinese_file
+from translator.ui.live.shell import INDEX, MARK, README, index_page, web_manifest
+from translator.ui.offline import offline_shell
+from translator.ui.payload import profile_payload
+from translator.ui.session import payload_of
+from translator.ui.translate_tab import SETTINGS, direction_name
+
+if TYPE_CHECKING:
+    from translator.pipeline import Translator
+
+LIVE = frontend.STATIC / "live"
+LEVELS = ("subword", "word", "char")
+"""The vocabularies that the page tokenizes by."""
+MANIFEST_VERSION = 1
+_COPIED = ("config.json", "src.json", "tgt.json", "README.md")
+WEIGHTS = "model.safetensors"
+
+
+def write_site(folder: Path, models: Sequence[Translator], *, texts: Sequence[str] = ()) -> list[Path]:
+    """Write `folder`: page, engine, weights, vocabularies, prepared translations and what they weigh.
+
+    What lay there of a former site is replaced; whatever else lies there stays.
+
+    Args:
+        models: what the page translates with, the first one opens.
+        texts: sentences to prepare with the first of them instead of the project's examples.
+    Returns:
+        every file that was written.
+    Raises:
+        InputError: there is no model, or the folder has an index that is no live page's.
+        CheckpointError: a model has no files of our format, or a vocabulary that the page cannot tokenize by.
+    """
+    if not models:
+        raise InputError("there is no checkpoint to translate with; name at least one")
+    for model in models:
+        check(model)
+    index = folder / INDEX
+    if index.is_file() and MARK not in index.read_text(encoding="utf-8", errors="replace")[:1000]:
+        raise InputError(f"{index} is no live page's and would be overwritten; give another folder")
+    site = _Site(folder)
+    offers = [site.add_checkpoint(model) for model in models]
+    examples = site.add_examples(models, texts)
+    site.add_page(offers, examples)
+    site.remove_former()
+    return site.written
+
+
+def check(model: Translator) -> Path:
+    """The folder of a checkpoint, if a live page can translate with it.
+
+    Raises:
+        CheckpointError: it is of another format, or a vocabulary is not tokenized there.
+    """
+    folder, name = model.bundle.folder, model.name
+    if folder is None or not (folder / WEIGHTS).is_file() or not (folder / "manifest.json").is_file():
+        raise CheckpointError(
+            f"{name} is no checkpoint of this project's own format, which is what a live page reads; "
+            "convert it first: python -m translator convert"
+        )
+    for side in (model.bundle.src, model.bundle.tgt):
+        if side.config.level not in LEVELS:
+            raise CheckpointError(
+                f"{name} has a vocabulary of level {side.config.level!r}; a live page tokenizes {', '.join(LEVELS)}. "
+                "Pages of translations made beforehand take any: python -m translator export"
+            )
+    return folder
+
+
+class _Site:
+    """A site that is being written; every file is noted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.written: list[Path] = []
+        self.checkpoints: dict[str, dict[str, Any]] = {}
+        self.chinese: dict[str, Any] | None = None
+
+    def write(self, name: str, data: bytes) -> dict[str, Any]:
+        """One file; its entry of the manifest."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data)
+        self.written.append(path)
+        return {"path": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+    def write_json(self, name: str, value: Any) -> dict[str, Any]:
+        """One file of JSON."""
+        return self.write(name, (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode())
+
+    def add_checkpoint(self, model: Translator) -> dict[str, Any]:
+        """The files of a checkpoint; how the page offers it."""
+        folder, name = check(model), _slug(model.name)
+        place = f"checkpoints/{name}"
+        entries = {
+            file: self.write(f"{place}/{file}", (folder / file).read_bytes())
+            for file in (*_COPIED, WEIGHTS)
+            if (folder / file).is_file()
+        }
+        files = {"config": "config.json", "src": "src.json", "tgt": "tgt.json", "weights": WEIGHTS}
+        found = {part: entries[file] for part, file in files.items()}
+        if profile := stored_profile(model):
+            found["profile"] = self.write_json(f"{place}/profile.json", profile_payload(profile))
+        size = sum(entry["size"] for entry in found.values())
+        if "zh" in model.languages:
+            self.chinese = self.chinese or self.write("chinese.json.gz", chinese_file())
+            found["chinese"] = self.chinese
+            size += self.chinese["size"]
+        self.checkpoints[name] = found
+        return {"direction": name, "label": direction_name(name), "size": size}
+
+    def add_examples(self, models: Sequence[Translator], texts: Sequence[str]) -> list[dict[str, str]]:
+        """Translations that the page opens with: those of the project that these weights made, or new ones."""
+        listed: list[dict[str, str]] = []
+        for model in models:
+            name = _slug(model.name)
+            known = [each for each in frontend.examples() if each["direction"] == name]
+            wanted = [{"id": f"{name}-{i}", "text": text, "name": ""} for i, text in enumerate(texts, start=1)]
+            for each in wanted if texts and model is models[0] else known:
+                stored = None if texts else frontend.stored_example(each["id"])
+                if stored is None or stored["checkpoint"]["sha256"] != model.bundle.info.sha256:
+                    trace = model.translate(each["text"])
+                    stored = {**payload_of(model, trace), "seconds": None}
+                self.write_json(f"examples/{each['id']}.json", {**stored, "direction": name})
+                listed.append({**each, "direction": name})
+        return listed
+
+    def add_page(self, offers: list[dict[str, Any]], examples: list[dict[str, str]]) -> None:
+        """The page itself, the worker, and the manifest by which everything is checked."""
+        self.write("plotly.js", frontend.PLOTLY_JS.read_bytes())
+        self.write("LICENSE-plotly.txt", frontend.PLOTLY_JS.with_name("plotly-LICENSE").read_bytes())
+        style = frontend.style().encode() + (LIVE / "page.css").read_bytes()
+        built = {"page.css": style} | {name: (LIVE / name).read_bytes() for name in ("page.js", "worker.js", "sw.js")}
+        for name, data in built.items():
+            self.write(name, data)
+        self.write("icon.svg", (Path(__file__).parent / "icon.svg").read_bytes())
+        self.write_json("app.webmanifest", web_manifest())
+        self.write("offline.html", offline_shell().encode())
+        engine = self.write("engine.wasm", (LIVE / "engine.wasm").read_bytes())
+        self.write_json(
+            "manifest.json", {"version": MANIFEST_VERSION, "engine": engine, "checkpoints": self.checkpoints}
+        )
+        version = self._version()
+        told = {
+            "examples": examples,
+            "address": "examples/",
+            "plotly": f"plotly.js?v={version}",
+            "settings": SETTINGS,
+            "directions": [offer["direction"] for offer in offers],
+            "lab": questions.for_page(),
+            "site": {"version": version, "offers": offers},
+        }
+        words = f"window.__explorerData={json.dumps(told, ensure_ascii=False)};{frontend.words()}\n"
+        self.write("data.js", words.encode())
+        first = examples[0]["id"] if examples else None
+        self.write(INDEX, index_page(version, first).encode())
+        shell = [f"{name}?v={version}" for name in ("page.js", "page.css", "plotly.js", "data.js", "worker.js")]
+        shell += ["./", "icon.svg", "app.webmanifest", "offline.html", f"manifest.json?v={version}"]
+        shell += [f"examples/{each['id']}.json" for each in examples]
+        self.write_json("shell.json", shell)
+        if not (self.folder / "README.md").exists():
+            self.write("README.md", README.encode())
+        self.write(".nojekyll", b"")
+
+    def remove_former(self) -> None:
+        """Take away checkpoints and translations of a former site, now that this one is whole."""
+        for place in ("checkpoints", "examples"):
+            for path in sorted((self.folder / place).rglob("*"), reverse=True):
+                if path.is_dir() and not any(path.iterdir()):
+                    path.rmdir()
+                elif path.is_file() and path not in self.written:
+                    path.unlink()
+
+    def _version(self) -> str:
+        """A short hash of all that was written so far, and of the words: another one is another page."""
+        digest = hashlib.sha256(frontend.words().encode())
+        for path in sorted(self.written):
+            digest.update(path.relative_to(self.folder).as_posix().encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        return digest.hexdigest()[:12]
+
+
+def _slug(name: str) -> str:
+    """A checkpoint's name as a folder's and an address's: "owner/name@commit" becomes "name"."""
+    return name.rsplit("/", 1)[-1].partition("@")[0]
