@@ -21,12 +21,17 @@ SENTENCES = {
     "de": "Ich habe die alten Bücher gestern Abend in die große Bibliothek zurückgebracht.",
     "en": "The old man walked slowly to the bridge and looked at the river.",
 }
+OTHERS = {
+    "de": "Ich habe die neuen Bücher gestern Abend in die große Bibliothek zurückgebracht.",
+    "en": "The young man walked slowly to the bridge and looked at the river.",
+}
 TARGETS = {"en": "I took the old books back to the library last night.", "zh": "那个老人慢慢走到桥边，看着河。"}
 MAP_LIMIT, VIEW_LIMIT = 2.0, 0.5
 OPTIONS: dict[str, Any] = {
     "step": 2, "choice": "", "beam": 4, "penalty": 0.6, "kind": "cross", "layer": None, "head": None, "method": "flow",
     "map": None, "reading": None, "way": "argmax", "threshold": 0.3, "gold": "", "measure": "confidence",
-    "side": "both", "shift": 5, "scale": 1, "query": 1, "key": 1,
+    "side": "both", "shift": 5, "scale": 1, "query": 1, "key": 1, "what": "residual and heads",
+    "patches": [["encoder", "residual", 3, None, 2]],
 }  # fmt: skip
 
 
@@ -61,7 +66,7 @@ def measured(name: str, runs: int) -> list[tuple[str, float, float | None]]:
     model = load(name, device="cpu")
     text = SENTENCES[model.languages[0]]
     trace = model.translate(text, method="greedy")
-    options = {**OPTIONS, "target": TARGETS[model.languages[1]]}
+    options = {**OPTIONS, "target": TARGETS[model.languages[1]], "other": OTHERS[model.languages[0]]}
 
     def never() -> bool:
         return False
@@ -77,7 +82,7 @@ def measured(name: str, runs: int) -> list[tuple[str, float, float | None]]:
     rows.append(("translate again", _median(lambda: lab.switched(model, trace, {}, never), runs), VIEW_LIMIT))
     for view in lab_views.VIEWS:
         taken = _median(partial(lab_views.view, model, view, trace, options, never), runs)
-        rows.append((f"view: {view}", taken, VIEW_LIMIT))
+        rows.append((f"view: {view}", taken, MAP_LIMIT if view == "patch" else VIEW_LIMIT))
     return rows
 
 

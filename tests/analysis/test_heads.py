@@ -6,7 +6,6 @@ import pytest
 import scipy.stats
 
 from translator.analysis.heads import (
-    ROLES,
     HeadStats,
     Rows,
     describe,
@@ -15,8 +14,8 @@ from translator.analysis.heads import (
     is_punctuation,
     leading_head,
     measure,
-    roles,
 )
+from translator.analysis.roles import ROLES
 from translator.errors import InputError
 from translator.trace import Token
 
@@ -25,6 +24,7 @@ def plain_rows(queries, keys, *, self_attention=True, special=(), punctuation=()
     return Rows(
         counted=np.ones(queries, dtype=bool),
         content_rows=np.ones(queries, dtype=bool),
+        reading_rows=np.ones(queries, dtype=bool),
         special=np.isin(np.arange(keys), special),
         punctuation=np.isin(np.arange(keys), punctuation),
         visible=np.full(queries, keys) if visible is None else visible,
@@ -37,7 +37,7 @@ def one_head(matrix):
 
 
 def role(matrix, rows):
-    return str(roles(measure(one_head(matrix), rows), self_attention=rows.self_attention)[0, 0])
+    return describe(measure(one_head(matrix), rows), "encoder" if rows.self_attention else "cross")[0].role
 
 
 def test_entropy_of_uniform_is_ln_n_of_one_hot_0_and_of_any_row_scipys():

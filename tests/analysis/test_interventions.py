@@ -40,6 +40,15 @@ def scored(tiny: Translator, trace: Trace, model: Transformer, gates: Gates | No
         return float(pair.log_probs(pair.decode(pair.encode(gates).memory, gates).logits).double().sum())
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "gate", [1e39, -1e39, 1e300, 10**40, 10**400, 10**5000, float("nan")], ids=lambda gate: f"{type(gate).__name__}"
+)
+def test_a_gate_beyond_every_number_is_refused_in_words(tiny: Translator, gate: float) -> None:
+    with pytest.raises(InputError, match="gate"):
+        make_gates(tiny.bundle.model, {"cross": [[gate, 1.0], [1.0, 1.0]]})
+
+
 def test_all_gates_at_1_change_nothing(tiny: Translator, trace: Trace) -> None:
     found = switch(tiny, trace, {kind: np.ones((2, 2)) for kind in KINDS})
     assert found.after.translation == trace.translation

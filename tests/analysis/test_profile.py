@@ -26,11 +26,12 @@ from translator.analysis.profile import (
     alignment_table,
     best_aligner,
     head_profile,
+    judged,
     read_pairs,
     store,
     stored_profile,
-    with_section,
 )
+from translator.analysis.sections import with_section
 from translator.config import ModelConfig, TextConfig
 from translator.model import Transformer
 from translator.text import VocabularyTokenizer
@@ -191,10 +192,31 @@ def test_a_malformed_profile_is_left_out_of_a_translation(
     assert "profile" not in payload_of(own, trace) and "left out" in caplog.text
 
 
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_profile_that_the_manifest_does_not_list_is_not_followed(
+    own: Translator, tmp_path: Path, listed: bool
+) -> None:
+    profile = head_profile(own, TEXTS, data="three")
+    folder = store(own, profile)
+    assert stored_profile(own) == profile
+    outside = tmp_path / "outside.json"
+    outside.write_bytes((folder / "profile.json").read_bytes())
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "profile.json").unlink()
+    (folder / "profile.json").symlink_to(outside)
+    if not listed:
+        del manifest["files"]["profile.json"]
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        assert stored_profile(translator.load(folder, device="cpu")) is None
+    else:
+        with pytest.raises(CheckpointError, match="leads out of"):
+            translator.load(folder, device="cpu")
+
+
 def test_a_section_is_added_or_replaced() -> None:
-    once = with_section("# Card\n\nText.\n", "one")
+    once = with_section("# Card\n\nText.\n", "heads", "one")
     assert once == "# Card\n\nText.\n\n<!-- heads -->\none\n<!-- /heads -->\n"
-    assert with_section(once + "\nAfter.\n", "two") == once.replace("one", "two") + "\nAfter.\n"
+    assert with_section(once + "\nAfter.\n", "heads", "two") == once.replace("one", "two") + "\nAfter.\n"
 
 
 def test_files_and_refusals(tiny: Translator, tmp_path: Path) -> None:
@@ -283,3 +305,14 @@ def test_torchrun_shares_the_corpus(tiny: Translator, own: Translator, tmp_path:
     for kind in ("encoder", "decoder", "cross"):
         for a, b in zip(found.heads[kind], want.heads[kind], strict=True):
             assert a.role == b.role and a.entropy == pytest.approx(b.entropy)
+
+
+def test_who_aligns_over_a_corpus_is_said_by_the_error_rates_of_the_better_reading(tiny: Translator) -> None:
+    profile = head_profile(tiny, TEXTS[:1], data="a")
+    shape = tiny.bundle.model.config.head_counts["cross"]
+    output, reads = np.full(shape, 0.9), np.full(shape, 0.9)
+    output[0, 0], output[0, 1], reads[0, 1], reads[1, 0] = 0.2, 0.71, 0.6, 0.03
+    alignment = {"heads": {"output": output.tolist(), "input": reads.tolist()}}
+    told = {(h.layer, h.head): h for h in judged(replace(profile, alignment=alignment)).heads["cross"]}
+    found = {at: (h.reading, round(h.share, 2)) for at, h in told.items() if h.role == "aligns"}
+    assert found == {(0, 0): ("output", 0.8), (1, 0): ("input", 0.97)}

@@ -115,7 +115,10 @@ def test_the_difference_is_second_minus_first_about_zero(trace):
     np.testing.assert_allclose(figure.data[0].z, want)
     assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1)
     scale = figure.data[0].colorscale
-    assert scale[4] == (0.5, LIGHT.page) and scale[0][1] == "#762a83" and scale[-1][1] == "#1b7837"
+    stops = {place: [int(colour[i : i + 2], 16) for i in (1, 3, 5)] for place, colour in scale}
+    assert min(stops[0.5]) > 240  # zero is nearly the page
+    purple, green = stops[0.0], stops[1.0]
+    assert min(purple[0], purple[2]) > purple[1] and green[1] > max(green[0], green[2])
     assert list(figure.data[0].customdata[0][0]) == ["&lt;s&gt;", "die"]
     with pytest.raises(InputError, match="one shape"):
         difference_heatmap(trace.cross[0, 0], trace.encoder[0, 0], *names)

@@ -49,13 +49,13 @@ def searched(trace):
 
 def test_the_tree_joins_every_hypothesis_to_its_parent(trace):
     steps = searched(trace)
-    others, leading, nodes = beam_tree(steps, lambda i: f"<{i}>").data
+    others, leading, nodes = beam_tree(steps, lambda i: f"<{i}>", winner=(6, 8, 2)).data
     ends = {}
     for line in (others, leading):
         for i in range(0, len(line.x), 3):
             assert line.x[i + 1] == line.x[i] + 1 and line.x[i + 2] is None
             ends.setdefault(line.name, []).append((line.x[i], line.y[i], line.x[i + 1], line.y[i + 1]))
-    assert ends["leading hypothesis"] == [(-1, 0, 0, 1), (0, 1, 1, 0), (1, 0, 2, 0)]
+    assert ends["winner"] == [(-1, 0, 0, 1), (0, 1, 1, 0), (1, 0, 2, 0)]
     assert sorted(ends["others"]) == [(-1, 0, 0, 0), (0, 0, 1, 1), (0, 0, 1, 2), (1, 1, 2, 1)]
     assert len(nodes.x) == 7
     for x, y, text, data in zip(nodes.x, nodes.y, nodes.text, nodes.customdata, strict=True):
@@ -66,10 +66,20 @@ def test_the_tree_joins_every_hypothesis_to_its_parent(trace):
     assert np.array(nodes.marker.symbol).tolist().count("square") == 2
 
 
+def test_the_bold_path_leads_to_the_winner_though_others_went_on_longer(trace):
+    steps = searched(trace)
+    _, leading, nodes = beam_tree(steps, str, winner=(5, 2)).data
+    assert [leading.x[i : i + 2] for i in range(0, len(leading.x), 3)] == [(-1, 0), (0, 1)]
+    bold = [n for n, colour in enumerate(nodes.marker.color) if colour == nodes.marker.color[0]]
+    assert [nodes.customdata[n][0] for n in bold] == ["5", "5 2"]
+    with pytest.raises(InputError, match=r"no hypothesis is the winner \[9\]"):
+        beam_tree(steps, str, winner=(9,))
+
+
 def test_a_tree_needs_beams_with_parents(trace):
     with pytest.raises(InputError, match="method beam"):
-        beam_tree(trace.steps, str)
+        beam_tree(trace.steps, str, winner=(5,))
     steps = searched(trace)
     steps[1] = dataclasses.replace(steps[1], beams=(Beam((1,), 0.0, 0.0, 9, False),) * 2)
     with pytest.raises(InputError, match="parent 9"):
-        beam_tree(steps, str)
+        beam_tree(steps, str, winner=(6, 8, 2))

@@ -114,3 +114,8 @@ def _membership(groups: np.ndarray) -> np.ndarray:
     """[N, G] floats: 1 where token n is in group g."""
     groups = np.asarray(groups)
     return (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float64)
+
+
+def count_words(tokens: Sequence[Token], text: str) -> int:
+    """How many words of `text` the tokens stand for; what has neither letter nor digit, as punctuation, is none."""
+    return len({each.word for each in tokens if each.span and any(map(str.isalnum, text[slice(*each.span)]))})

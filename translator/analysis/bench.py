@@ -18,13 +18,12 @@ from translator.analysis.alignment import Link, best_links, both_ways, error_rat
 from translator.analysis.gold import GoldPair, GoldSet
 from translator.analysis.interventions import Progress
 from translator.analysis.norms import norms, share
+from translator.analysis.roles import READINGS, Reading
 from translator.errors import CancelledError, InputError
 from translator.pipeline import Translator
 from translator.rules import real, whole
 from translator.trace import Token, Trace
 
-Reading = Literal["output", "input"]
-READINGS: tuple[Reading, ...] = ("output", "input")
 Way = Literal["argmax", "reverse", "threshold", "both"]
 WAYS: tuple[Way, ...] = ("argmax", "reverse", "threshold", "both")
 Map = Literal["raw", "norm"]

@@ -62,7 +62,7 @@ def cell(translator: Translator, trace: Trace, kind: str, layer: int, head: int,
     pair = pair_of(translator, trace)
     with torch.inference_mode():
         encoded = pair.encode()
-        attention, queries, keys, values = _projected(pair, kind, layer, encoded, pair.decode(encoded.memory))
+        attention, queries, keys, values = projected(pair, kind, layer, encoded, pair.decode(encoded.memory))
     q, k, v = (x[0, head].double() for x in (queries, keys, values))
     keep = _keep(pair, kind, query, len(k))
     scores = k @ q[query] * attention.d_head**-0.5
@@ -87,10 +87,10 @@ def cell(translator: Translator, trace: Trace, kind: str, layer: int, head: int,
     )
 
 
-def _projected(
+def projected(
     pair: Pair, kind: str, layer: int, encoded: Encoded, decoded: Decoded
 ) -> tuple[Attention, Tensor, Tensor, Tensor]:
-    """The sublayer, and its queries, keys and values [1, H, N, E]."""
+    """The attention sublayer of one layer, and its queries, keys and values, [B, H, N, E] each."""
     if kind == "encoder":
         below = pair.model.encoder[layer]
         return (below.attention, *below.attention.project(below.attention_residual.enter(encoded.states[:, layer])))

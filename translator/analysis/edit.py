@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from translator.analysis.passes import layer_of, pair_of
 from translator.errors import InputError
 from translator.pipeline import Translator
+from translator.settings import Settings, Unpack
 from translator.text import is_blank
 from translator.trace import Trace
 
 
-def continue_from(translator: Translator, trace: Trace, step: int, choice: int | str, **settings: Any) -> Trace:
+def continue_from(
+    translator: Translator, trace: Trace, step: int, choice: int | str, **settings: Unpack[Settings]
+) -> Trace:
     """Keep the tokens before `step`, put `choice` there, and decode on as the trace was decoded.
 
     Picking the token that greedy search chose gives the rest again. A beam search, which must now begin with the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ import torch
 from translator.analysis.passes import pair_of
 from translator.decode.beam import penalty
 from translator.pipeline import Translator
+from translator.settings import Settings, Unpack
 from translator.trace import Trace
 
 Verdict = Literal["same", "search error", "model error"]
@@ -54,7 +55,7 @@ class Forced:
         return "search error" if self.ranked > self.chosen_ranked else "model error"
 
 
-def force(translator: Translator, text: str, target: str | Sequence[int], **settings: Any) -> Forced:
+def force(translator: Translator, text: str, target: str | Sequence[int], **settings: Unpack[Settings]) -> Forced:
     """Force `target` (text, or ids with their EOS) on the model, and let it choose for itself beside it.
 
     Args:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from translator.analysis.alignment import Gold, read_pharaoh, read_pharaoh_file
 from translator.errors import InputError
+from translator.resources import resources
 from translator.text.segment import words
 
-FOLDER = Path(__file__).resolve().parents[2] / "assets" / "alignments"
+FOLDER = resources("assets") / "alignments"
 FORMAT_VERSION = 1
 
 

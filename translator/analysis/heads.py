@@ -1,4 +1,4 @@
-"""What each head does in one set of maps: measures per head, and one role that sums them up.
+"""What each head does in one set of maps: measures per head, and one role that sums them up (`roles` judges it).
 
 Sources: Voita et al. 2019 (positional heads, confidence), Clark et al. 2019 (entropy, attention to
 separators and punctuation), Vig and Belinkov 2019 (attention distance).
@@ -12,36 +12,26 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from translator.analysis.roles import judge
 from translator.errors import InputError
 from translator.trace import Token, Trace
 
-POSITIONAL = 0.9
-"""A head is positional if this share of its rows has its largest weight at one relative position (Voita et al.)."""
-SINK = 0.6
-"""A head is a sink if its rows put this share of their weight, on average, on special tokens and punctuation."""
-DIFFUSE = 0.8
-"""A head is diffuse if its entropy is this share of ln n, the entropy of looking at all n keys alike."""
-ALIGNED_CONFIDENCE = 0.5
-"""An aligning head's mean largest weight in the rows of content tokens."""
-ALIGNED_ON_CONTENT = 0.8
-"""The share of an aligning head's content rows whose largest weight is on a content key."""
-ALIGNED_DISTINCT = 0.6
-"""Distinct best keys of an aligning head, as a share of the most that there could be."""
-
-ROLES = ("previous", "same", "next", "sink", "aligns", "diffuse", "mixed")
+Rates = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Which rows and keys of the maps are what: bool arrays.
 
-    `counted` [Q]: the rows that are measured. `content_rows` [Q]: those of them that stand for content
-    words. `special` and `punctuation` [K] describe the keys. `visible` [Q], integers: how many keys each
-    row may see, the first ones. `self_attention`: queries and keys are one sequence.
+    `counted` [Q]: the rows that are measured. `content_rows` [Q]: those of them that stand for content words;
+    `reading_rows` [Q]: the same where a row stands for the token that it reads. `special` and `punctuation` [K]
+    describe the keys. `visible` [Q], integers: how many keys each row may see, the first ones. `self_attention`:
+    queries and keys are one sequence.
     """
 
     counted: np.ndarray
     content_rows: np.ndarray
+    reading_rows: np.ndarray
     special: np.ndarray
     punctuation: np.ndarray
     visible: np.ndarray
@@ -56,9 +46,11 @@ class Measures:
     `confidence` is the largest weight. `distance` is |key - query| in keys, weighted by attention; for
     cross-attention it is counted from the diagonal that joins the corners of the map. `previous`, `same`
     and `next` are the shares of rows whose largest weight is there, of the rows that have such a key
-    (0 for cross-attention). `special` and `punctuation` are shares of weight. The last three are of
+    (0 for cross-attention). `special` and `punctuation` are shares of weight. The next three are of
     content rows: the mean largest weight, the share with their best key on content, and the distinct
-    best keys as a share of the most there could be.
+    best keys as a share of the most there could be; those that begin with `read_` are the same where a row stands for
+    the token that it reads, not for the one that it predicts. Those that begin with `even_` are what a head would
+    have that looks at all keys alike: they depend on the sentence alone.
     """
 
     entropy: np.ndarray
@@ -73,11 +65,22 @@ class Measures:
     content_confidence: np.ndarray
     on_content: np.ndarray
     distinct: np.ndarray
+    read_content_confidence: np.ndarray
+    read_on_content: np.ndarray
+    read_distinct: np.ndarray
+    even_previous: np.ndarray
+    even_same: np.ndarray
+    even_next: np.ndarray
+    even_sink: np.ndarray
+    even_confidence: np.ndarray
 
 
 @dataclass(frozen=True)
 class HeadStats:
-    """`Measures` of one head, `role` (one of ROLES), and where it is; `layer` and `head` count from 0."""
+    """`Measures` of one head, its role, and where it is; `layer` and `head` count from 0.
+
+    `role`, `share` and `reading` are the fields of `roles.Roles`. What `profile.json` files from before have not is 0.
+    """
 
     kind: str
     layer: int
@@ -95,6 +98,16 @@ class HeadStats:
     content_confidence: float
     on_content: float
     distinct: float
+    read_content_confidence: float = 0.0
+    read_on_content: float = 0.0
+    read_distinct: float = 0.0
+    even_previous: float = 0.0
+    even_same: float = 0.0
+    even_next: float = 0.0
+    even_sink: float = 0.0
+    even_confidence: float = 0.0
+    share: float = 0.0
+    reading: str = ""
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
@@ -122,37 +135,42 @@ def measure(weights: np.ndarray, rows: Rows) -> Measures:
     centre = np.arange(queries) if rows.self_attention else np.arange(queries) * (keys - 1) / max(queries - 1, 1)
     spread = np.abs(centre[:, None] - np.arange(keys))
     plain_key = ~(rows.special | rows.punctuation)
+    peak, on_plain = probs.max(axis=-1), plain_key[best].astype(np.float64)
     return Measures(
         entropy=_mean(nats, counted),
         relative_entropy=_mean(relative, choosing),
-        confidence=_mean(probs.max(axis=-1), counted),
+        confidence=_mean(peak, counted),
         distance=_mean((probs * spread).sum(axis=-1), counted),
         previous=_at(best, -1, rows),
         same=_at(best, 0, rows),
         next=_at(best, 1, rows),
         special=_mean(token_share(probs, rows.special), counted),
         punctuation=_mean(token_share(probs, rows.punctuation), counted),
-        content_confidence=_mean(probs.max(axis=-1), content),
-        on_content=_mean(plain_key[best].astype(np.float64), content),
+        content_confidence=_mean(peak, content),
+        on_content=_mean(on_plain, content),
         distinct=_distinct(best[..., content], int(plain_key.sum())),
+        read_content_confidence=_mean(peak, rows.reading_rows),
+        read_on_content=_mean(on_plain, rows.reading_rows),
+        read_distinct=_distinct(best[..., rows.reading_rows], int(plain_key.sum())),
+        **{name: np.full(probs.shape[:2], value) for name, value in _even(rows).items()},
     )
 
 
-def roles(measures: Measures, *, self_attention: bool) -> np.ndarray:
-    """One of ROLES for each head, [L, H]; the first that fits, in the order of ROLES.
+def _even(rows: Rows) -> dict[str, float]:
+    """What a head has of each measure that looks at all keys alike."""
+    sink = np.cumsum(rows.special | rows.punctuation) / np.arange(1, len(rows.special) + 1)
+    alike = 1 / rows.visible
 
-    Positional roles are for self-attention alone, "aligns" for cross-attention alone.
-    """
-    m = measures
-    aligns = (m.content_confidence >= ALIGNED_CONFIDENCE) & (m.on_content >= ALIGNED_ON_CONTENT)
-    aligns &= m.distinct >= ALIGNED_DISTINCT
-    fits = [getattr(m, name) >= POSITIONAL for name in ("previous", "same", "next")] if self_attention else []
-    names = ["previous", "same", "next"] if self_attention else []
-    fits += [m.special + m.punctuation >= SINK]
-    names += ["sink"]
-    if not self_attention:
-        fits, names = [*fits, aligns], [*names, "aligns"]
-    return np.select([*fits, m.relative_entropy >= DIFFUSE], [*names, "diffuse"], default="mixed")
+    def mean(values: np.ndarray, of: np.ndarray) -> float:
+        return float(values[of].mean()) if of.any() else 0.0
+
+    return {
+        "even_previous": mean(alike, _possible(-1, rows)[1]),
+        "even_same": mean(alike, _possible(0, rows)[1]),
+        "even_next": mean(alike, _possible(1, rows)[1]),
+        "even_sink": mean(sink[rows.visible - 1], rows.counted),
+        "even_confidence": mean(alike, rows.content_rows),
+    }
 
 
 def rows_of(trace: Trace, kind: str) -> Rows:
@@ -168,12 +186,16 @@ def rows_of(trace: Trace, kind: str) -> Rows:
     keys = trace.keys(kind)
     owners = trace.tgt if kind == "cross" else trace.queries(kind)
     counted = np.array([not token.special for token in owners])
-    content = np.array([not (token.special or is_punctuation(token)) for token in owners])
+    content, reading = (
+        np.array([not (token.special or is_punctuation(token)) for token in each])
+        for each in (owners, trace.queries(kind))
+    )
     if not counted.any():
         counted = np.ones_like(counted)
     return Rows(
         counted=counted,
         content_rows=content if content.any() else counted,
+        reading_rows=reading if reading.any() else counted,
         special=np.array([token.special for token in keys]),
         punctuation=np.array([is_punctuation(token) for token in keys]),
         visible=np.arange(1, len(keys) + 1) if kind == "decoder" else np.full(len(owners), len(keys)),
@@ -181,41 +203,56 @@ def rows_of(trace: Trace, kind: str) -> Rows:
     )
 
 
-def head_stats(trace: Trace, kind: str) -> tuple[HeadStats, ...]:
+def head_stats(trace: Trace, kind: str, rates: Rates | None = None) -> tuple[HeadStats, ...]:
     """Measures and role of every head of one kind of attention, layer by layer.
 
+    Args:
+        rates: alignment error rates of the cross heads [L, H] and by which reading, as `profile.error_rates` gives
+            them: a head that does not align over the hand-aligned pairs is not said to align here.
     Raises:
         InputError: `kind` is not encoder, decoder or cross.
     """
     measures = measure(trace.weights(kind), rows_of(trace, kind))
-    return describe(measures, kind)
+    return describe(measures, kind, rates)
 
 
-def describe(measures: Measures, kind: str) -> tuple[HeadStats, ...]:
-    """The arrays of `measures` as one record a head, with its role, layer by layer."""
-    role = roles(measures, self_attention=kind != "cross")
+def describe(measures: Measures, kind: str, rates: Rates | None = None) -> tuple[HeadStats, ...]:
+    """The arrays of `measures` as one record a head, with its role, layer by layer; `rates` as in `head_stats`."""
+    by = {} if rates is None or kind != "cross" else {"rates": rates[0], "readings": rates[1]}
+    found = judge(vars(measures), self_attention=kind != "cross", **by)
     names = [field.name for field in fields(Measures)]
     return tuple(
         HeadStats(
             kind=kind,
             layer=layer,
             head=head,
-            role=str(role[layer, head]),
+            role=str(found.name[layer, head]),
+            share=float(found.share[layer, head]),
+            reading=str(found.reading[layer, head]),
             **{name: float(getattr(measures, name)[layer, head]) for name in names},
         )
-        for layer, head in np.ndindex(role.shape)
+        for layer, head in np.ndindex(found.name.shape)
     )
+
+
+def measures_of(stats: Sequence[HeadStats]) -> Measures:
+    """The arrays [L, H] that these records of all heads of one kind were made of."""
+    shape = (stats[-1].layer + 1, stats[-1].head + 1)
+    names = [field.name for field in fields(Measures)]
+    return Measures(**{name: np.array([getattr(each, name) for each in stats]).reshape(shape) for name in names})
 
 
 def leading_head(stats: Sequence[HeadStats], rates: Sequence[float] = ()) -> tuple[int, int]:
     """The cross head to look at first, as (layer, head) from 0: the one that links the words of this sentence best.
 
-    Heads that align in this sentence come first; among equals it is how sharply and how often content looks at
-    content, times 1 − the head's alignment error rate where that was measured.
+    Heads whose rows look at the source of what they predict come first, since that is how a row is read at first
+    sight; among equals it is how sharply and how often content looks at content, times 1 − the head's alignment
+    error rate where that was measured.
 
     Args:
         stats: of all cross heads, as `head_stats` gives them.
-        rates: the alignment error rate of each of these heads over a hand-aligned set; empty if never measured.
+        rates: the alignment error rate of each of these heads over a hand-aligned set, a row belonging to what it
+            predicts; empty if never measured.
     Raises:
         InputError: there are no heads, or not one rate for each.
     """
@@ -225,7 +262,7 @@ def leading_head(stats: Sequence[HeadStats], rates: Sequence[float] = ()) -> tup
     def value(at: int) -> tuple[bool, float]:
         each = stats[at]
         found = each.content_confidence * each.on_content * (1 - rates[at] if rates else 1)
-        return each.role == "aligns", found
+        return each.role == "aligns" and each.reading != "input", found
 
     best = stats[max(range(len(stats)), key=value)]
     return best.layer, best.head
@@ -243,11 +280,16 @@ def _mean(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def _at(best: np.ndarray, offset: int, rows: Rows) -> np.ndarray:
     """The share of rows whose best key is `offset` away, of the rows that can see that key and another."""
-    key = np.arange(best.shape[-1]) + offset
-    possible = rows.counted & (key >= 0) & (key < rows.visible) & (rows.visible > 1)
-    if not (rows.self_attention and possible.any()):
+    key, possible = _possible(offset, rows)
+    if not possible.any():
         return np.zeros(best.shape[:2])
     return (best == key)[..., possible].mean(axis=-1)
+
+
+def _possible(offset: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """The key `offset` away from each query, and for which queries there is one among others."""
+    key = np.arange(len(rows.counted)) + offset
+    return key, rows.self_attention & rows.counted & (key >= 0) & (key < rows.visible) & (rows.visible > 1)
 
 
 def _distinct(best: np.ndarray, content_keys: int) -> np.ndarray:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from translator.errors import CancelledError, InputError
 from translator.model import Gates, Transformer
 from translator.pipeline import Translator
 from translator.rules import whole
+from translator.settings import Settings, Unpack
 from translator.trace import Trace, known_kind
 
 Values = Mapping[str, ArrayLike]
@@ -60,15 +60,15 @@ def make_gates(model: Transformer, values: Values) -> Gates:
         try:
             if np.asarray(given).dtype.kind not in "biuf":  # NumPy would read numbers out of texts
                 raise TypeError(f"{given!r:.80}")
-            array = np.array(given, dtype=np.float32)
-        except (TypeError, ValueError) as error:
+            array = np.array(given, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"the gates of {kind} are no table of numbers: {error}") from error
         if array.shape != counts[kind]:
             raise InputError(f"the gates of {kind} are {array.shape}; they must be {counts[kind]}, layers by heads")
         wrong = array[~((array >= 0) & (array <= 1))]
         if wrong.size:
             raise InputError(f"a gate of {kind} is {wrong.flat[0]:g}; gates are from 0 (silent) to 1 (as it is)")
-        made[kind] = torch.from_numpy(array).to(model.output.weight.device)
+        made[kind] = torch.from_numpy(array.astype(np.float32)).to(model.output.weight.device)
     return Gates(**made)
 
 
@@ -92,7 +92,7 @@ def silence(model: Transformer, heads: Sequence[tuple[str, int, int]]) -> dict[s
     return values
 
 
-def switch(translator: Translator, trace: Trace, values: Values, **settings: Any) -> Switched:
+def switch(translator: Translator, trace: Trace, values: Values, **settings: Unpack[Settings]) -> Switched:
     """Decode the sentence of `trace` again, as it was decoded, with the gates `values`.
 
     Args:

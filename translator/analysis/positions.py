@@ -18,12 +18,13 @@ from translator.errors import InputError
 from translator.model import Transformer
 from translator.model.positions import sinusoids
 from translator.pipeline import Translator
+from translator.questions import field
 from translator.rules import real
 from translator.trace import Trace
 
 Side = Literal["source", "target", "both"]
 TABLES = {"source": ("src_positions",), "target": ("tgt_positions",), "both": ("src_positions", "tgt_positions")}
-RANGES = {"shift": (-100_000, 100_000), "scale": (0, 10)}
+RANGES = {name: field("positions", name).range for name in ("shift", "scale")}
 
 
 def move(

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from translator.analysis.bench import READINGS, Aligner, Bench
-from translator.analysis.heads import HeadStats, Measures, Rows, describe, measure, rows_of
+from translator.analysis.bench import Aligner, Bench
+from translator.analysis.heads import HeadStats, Measures, Rows, describe, measure, measures_of, rows_of
 from translator.analysis.interventions import Progress
 from translator.analysis.passes import KINDS, head_counts
+from translator.analysis.roles import ALIGNED_RATE, READINGS, Reading
+from translator.analysis.sections import with_section
 from translator.analysis.shards import gathering
 from translator.checkpoints.bundle import CARD
-from translator.checkpoints.manifest import MAX_SIDE_BYTES, read_json
+from translator.checkpoints.manifest import MAX_SIDE_BYTES, is_listed, read_json
 from translator.checkpoints.place import own_folder
 from translator.checkpoints.save import amend, read_card
 from translator.errors import CancelledError, CheckpointError, InputError
@@ -32,10 +34,11 @@ from translator.trace import Trace
 
 FORMAT_VERSION = 1
 FILE = "profile.json"
-BEGIN, END = "<!-- heads -->", "<!-- /heads -->"
+SECTION = "heads"
 _NAMES = [field.name for field in fields(Measures)]
-_CONTENT = ("content_confidence", "on_content", "distinct")
-_OFFSETS = {"previous": -1, "same": 0, "next": 1}
+_CONTENT = ("content_confidence", "on_content", "distinct", "even_confidence")
+_READ = ("read_content_confidence", "read_on_content", "read_distinct")
+_OFFSETS = {"previous": -1, "same": 0, "next": 1, "even_previous": -1, "even_same": 0, "even_next": 1}
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,8 @@ def _weight(name: str, rows: Rows) -> float:
     """How many rows of one sentence a measure is a mean of."""
     if name in _CONTENT:
         return float(rows.content_rows.sum())
+    if name in _READ:
+        return float(rows.reading_rows.sum())
     if name == "relative_entropy":
         return float((rows.counted & (rows.visible > 1)).sum())
     if name in _OFFSETS and rows.self_attention:
@@ -167,12 +172,46 @@ def alignment_table(bench: Bench) -> dict[str, Any]:
     }
 
 
-def best_aligner(profile: Profile) -> Aligner | None:
-    """The head that aligned best, if the bench was run."""
+def best_aligner(profile: Profile, reading: Reading | None = None) -> Aligner | None:
+    """The head that aligned best, of all or by one reading of its rows, if the bench was run."""
     if profile.alignment is None:
         return None
+    if reading is not None:
+        rates = np.array(profile.alignment["heads"][reading], dtype=np.float64)
+        layer, head = np.unravel_index(int(rates.argmin()), rates.shape)
+        return Aligner(layer=int(layer), head=int(head), reading=reading)
     known = {field.name for field in fields(Aligner)}
     return Aligner(**{name: value for name, value in profile.alignment["best_head"].items() if name in known})
+
+
+def error_rates(profile: Profile) -> tuple[np.ndarray, np.ndarray] | None:
+    """What the bench says of every cross head by its better reading, if it was run.
+
+    Returns:
+        rates [L, H], 0 the best, and indices into READINGS [L, H], integers: by which reading.
+    """
+    if profile.alignment is None:
+        return None
+    rates = np.array([profile.alignment["heads"][reading] for reading in READINGS], dtype=np.float64)
+    return rates.min(axis=0), rates.argmin(axis=0)
+
+
+def judged(profile: Profile) -> Profile:
+    """The profile with every role by the present bars.
+
+    Where the bench was run it says which cross heads align, by its better reading and with 1 - the error rate as their
+    share; no other cross head has that role.
+    """
+    rates = error_rates(profile)
+    heads = {kind: describe(measures_of(stats), kind, rates) for kind, stats in profile.heads.items()}
+    if rates is not None:
+        heads["cross"] = tuple(
+            replace(each, role="aligns", share=1 - rates[0][at], reading=READINGS[rates[1][at]])
+            if rates[0][at := (each.layer, each.head)] <= ALIGNED_RATE
+            else each
+            for each in heads["cross"]
+        )
+    return replace(profile, heads=heads)
 
 
 def store(translator: Translator, profile: Profile) -> Path:
@@ -185,8 +224,9 @@ def store(translator: Translator, profile: Profile) -> Path:
     folder = own_folder(bundle)
     if profile.checkpoint != bundle.info.sha256:
         raise CheckpointError(f"the profile is of other weights than those of {bundle.info.name}; make it again")
+    profile = judged(profile)
     text = json.dumps({"format": FORMAT_VERSION, **asdict(profile)}, ensure_ascii=False, separators=(",", ":")) + "\n"
-    card = with_section(read_card(folder), card_section(profile))
+    card = with_section(read_card(folder), SECTION, card_section(profile))
     return amend(folder, {FILE: text.encode(), CARD: card.encode()})
 
 
@@ -197,9 +237,9 @@ def stored_profile(translator: Translator) -> Profile | None:
         CheckpointError: the file is damaged, or of other weights.
     """
     folder = translator.bundle.folder
-    path = None if folder is None else folder / FILE
-    if path is None or not path.is_file():
+    if folder is None or not is_listed(folder, FILE):
         return None
+    path = folder / FILE
     data = read_json(path, MAX_SIDE_BYTES)
     try:
         if data.pop("format") != FORMAT_VERSION:
@@ -207,6 +247,7 @@ def stored_profile(translator: Translator) -> Profile | None:
         heads = {kind: tuple(HeadStats(**row) for row in rows) for kind, rows in data.pop("heads").items()}
         profile = Profile(heads=heads, **data)
         _read_through(profile, head_counts(translator.bundle.model))
+        profile = judged(profile)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise CheckpointError(f"{path} is no head profile: {error}; run the command profile again") from error
     if profile.checkpoint != translator.bundle.info.sha256:
@@ -262,12 +303,3 @@ def card_section(profile: Profile) -> str:
 
 def _roles(profile: Profile) -> list[str]:
     return sorted({head.role for heads in profile.heads.values() for head in heads})
-
-
-def with_section(card: str, section: str) -> str:
-    """`card` with its section on heads replaced, or added at the end."""
-    block = f"{BEGIN}\n{section}\n{END}"
-    before, found, rest = card.partition(BEGIN)
-    if found and END in rest:
-        return before + block + rest.partition(END)[2]
-    return f"{card.rstrip()}\n\n{block}\n"

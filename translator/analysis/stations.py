@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
-from typing import get_args
 
 import numpy as np
 import torch
@@ -199,7 +198,7 @@ def position_layouts(translator: Translator, positions: int, d_model: int) -> di
     return {name: _numpy(table) for name, table in tables.items()}
 
 
-_LAYOUTS: tuple[Positions, ...] = get_args(Positions)
+_LAYOUTS: tuple[Positions, ...] = ("interleaved", "concatenated", "learned")  # those that the documents have
 
 
 def dot_product_variances(widths: tuple[int, ...], *, samples: int = 2000, seed: int = 0) -> np.ndarray:
@@ -237,7 +236,7 @@ def _attended(module: Attention, x: Tensor, memory: Tensor, keep: Tensor | None)
 def _tokens(translator: Translator, text: str, length: int) -> tuple[Token, ...]:
     """Every token that the encoder reads: the text's, EOS, and padding that it attends to."""
     src = translator.bundle.src
-    own = (*src.encode(text).tokens, src.token(src.eos_id))
+    own = (*src.encode(text).tokens, *map(src.token, src.closing_ids))
     return (*own, *(src.token(src.pad_id),) * (length - len(own)))
 
 

@@ -75,19 +75,23 @@ def token_confidence(trace: Trace, *, theme: Theme = "light") -> go.Figure:
     return fig
 
 
-def beam_tree(steps: Sequence[Step], surface: Callable[[int], str], *, theme: Theme = "light") -> go.Figure:
+def beam_tree(
+    steps: Sequence[Step], surface: Callable[[int], str], *, winner: Sequence[int], theme: Theme = "light"
+) -> go.Figure:
     """Every hypothesis of a beam search: steps to the right, best score at the top, lines from parent to child.
 
     Args:
         steps: steps that carry `beams`.
         surface: the text of a token id.
+        winner: the ids of the translation; the path that led to it is drawn bold. It may have ended before the last
+            step, while others went on.
     Raises:
-        InputError: a step carries no beams, or a beam's parent does not exist.
+        InputError: a step carries no beams, a beam's parent does not exist, or no hypothesis is the winner.
     """
     if not steps or not all(step.beams for step in steps):
         raise InputError("there is no beam to draw; decode with method beam")
     places = [_places(step) for step in steps]
-    best = _best_path(steps)
+    best = _path_to(tuple(winner), steps)
     fig = figure(theme)
     for on_path in (False, True):
         x, y = _edges(steps, places, best, on_path)
@@ -98,7 +102,7 @@ def beam_tree(steps: Sequence[Step], surface: Callable[[int], str], *, theme: Th
             mode="lines",
             line={"color": ink, "width": 2 if on_path else 0.75},
             hoverinfo="skip",
-            name="leading hypothesis" if on_path else "others",
+            name="winner" if on_path else "others",
         )
     _nodes(fig, steps, places, best, surface, theme)
     fig.update_xaxes(type="linear", title_text="step", range=[-1.4, len(steps) - 0.3], tickformat="d")
@@ -122,11 +126,14 @@ def _parent(steps: Sequence[Step], number: int, beam: int) -> int:
     return parent
 
 
-def _best_path(steps: Sequence[Step]) -> set[tuple[int, int]]:
-    """The (step, beam) pairs of the best hypothesis of the last step, back to the first."""
-    beam = max(range(len(steps[-1].beams)), key=lambda i: steps[-1].beams[i].normalised)
-    path = {(len(steps) - 1, beam)}
-    for number in range(len(steps) - 1, 0, -1):
+def _path_to(winner: tuple[int, ...], steps: Sequence[Step]) -> set[tuple[int, int]]:
+    """The (step, beam) pairs of the hypothesis with the ids `winner`, back to the first step."""
+    last = len(winner) - 1
+    found = [n for n, beam in enumerate(steps[last].beams) if beam.ids == winner] if 0 <= last < len(steps) else []
+    if not found:
+        raise InputError(f"no hypothesis is the winner {list(winner)!r:.80}; give the ids of this search's translation")
+    beam, path = found[0], {(last, found[0])}
+    for number in range(last, 0, -1):
         beam = _parent(steps, number, beam)
         path.add((number - 1, beam))
     return path

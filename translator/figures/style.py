@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -45,63 +47,29 @@ class Palette:
     series: tuple[str, ...]
 
 
-LIGHT = Palette(
-    page="#fdfdfb",
-    band="#f5f5f1",
-    hairline="#e2e2dc",
-    edge="#8a8d88",
-    ink="#1b1c1f",
-    second="#54575d",
-    third="#6a6d73",
-    here="#c2410c",
-    bar="#6f747d",
-    track="#efefea",
-    shade="#b4b7bd",
-    scale=(
-        (0.0, "#f8f8f4"),
-        (0.1, "#e4eed4"),
-        (0.25, "#b9deba"),
-        (0.4, "#7bc7a7"),
-        (0.55, "#3fa69b"),
-        (0.7, "#26808e"),
-        (0.82, "#345f8d"),
-        (0.92, "#433e85"),
-        (1.0, "#440154"),
-    ),
-    series=("#1b1c1f", "#26808e", "#9a6b00", "#7b3f98", "#6a6d73", "#2f7d4f"),
-)
-DARK = Palette(
-    page="#131417",
-    band="#1a1b1f",
-    hairline="#30333a",
-    edge="#767b85",
-    ink="#ededec",
-    second="#b0b3b9",
-    third="#969aa2",
-    here="#ff9259",
-    bar="#9a9fa8",
-    track="#212328",
-    shade="#50545c",
-    scale=(
-        (0.0, "#1c1e23"),
-        (0.1, "#2b2945"),
-        (0.25, "#41417f"),
-        (0.4, "#2f6b8e"),
-        (0.55, "#21908d"),
-        (0.7, "#2fb37c"),
-        (0.82, "#6ccd5a"),
-        (0.92, "#b8de2a"),
-        (1.0, "#fde725"),
-    ),
-    series=("#ededec", "#2fb3a9", "#e0b040", "#c79be0", "#969aa2", "#6ccd8a"),
-)
-PALETTES: dict[str, Palette] = {"light": LIGHT, "dark": DARK}
+_TOKENS = json.loads((Path(__file__).parent / "tokens.json").read_text(encoding="utf-8"))
+"""The one list of colours and scales; the page's styles and scripts are built from it too."""
 
-_PRGN = {
-    "light": ("#762a83", "#9970ab", "#c2a5cf", "#e7d4e8", LIGHT.page, "#d9f0d3", "#a6dba0", "#5aae61", "#1b7837"),
-    "dark": ("#c2a5cf", "#9970ab", "#762a83", "#40204a", DARK.page, "#133d1f", "#1b7837", "#5aae61", "#a6dba0"),
-}
-"""The page at the centre, and farther from it in lightness as the value grows, in either theme."""
+
+def _palette(theme: Theme) -> Palette:
+    named = _TOKENS["colours"][theme]
+    return Palette(
+        **{name: named[name] for name in ("page", "band", "edge", "ink", "here", "track", "shade")},
+        hairline=named["line"],
+        second=named["ink2"],
+        third=named["ink3"],
+        bar=named["prob"],
+        scale=_stops("house", theme),
+        series=tuple(_TOKENS["series"][theme]),
+    )
+
+
+def _stops(name: str, theme: Theme) -> tuple[tuple[float, str], ...]:
+    return tuple((place, colour) for place, colour in _TOKENS["scales"][name][theme])
+
+
+LIGHT, DARK = _palette("light"), _palette("dark")
+PALETTES: dict[str, Palette] = {"light": LIGHT, "dark": DARK}
 
 
 def palette(theme: Theme) -> Palette:
@@ -129,14 +97,13 @@ def weight_scale(theme: Theme, name: str = "paper") -> Scale | str:
 
 
 def signed_scale(theme: Theme) -> Scale:
-    """ColorBrewer's PRGn, purple below zero and green above, with the page's colour at its centre.
+    """Purple below zero and green above, after ColorBrewer's PRGn; the page's colour, or near it, at the centre.
 
     Raises:
         InputError: the theme is neither light nor dark.
     """
     palette(theme)
-    colours = _PRGN[theme]
-    return [(i / (len(colours) - 1), colour) for i, colour in enumerate(colours)]
+    return list(_stops("difference", theme))
 
 
 def ink_on(colour: tuple[float, float, float]) -> str:

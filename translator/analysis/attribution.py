@@ -1,0 +1,62 @@
+"""Every map that claims to say which source token a prediction rests on, on the same axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from translator.analysis.alti import alti
+from translator.analysis.gradients import gradient_x_input, integrated_gradients
+from translator.analysis.norms import norms, share
+from translator.analysis.rollout import rollout
+from translator.analysis.value_zeroing import value_zeroing
+from translator.errors import CancelledError, InputError
+from translator.pipeline import Translator
+from translator.trace import Trace
+
+POINTS = 12
+"""Points for integrated gradients where only the order of the words counts, which more points hardly change."""
+
+_MAPS: dict[str, Callable[[Translator, Trace], np.ndarray]] = {
+    "attention": lambda translator, trace: trace.cross.astype(np.float64).mean(axis=(0, 1)),
+    "norms": lambda translator, trace: share(norms(translator, trace).cross_layers).mean(axis=0),
+    "rollout": lambda translator, trace: rollout(trace.encoder, trace.decoder, trace.cross).source_rows,
+    "alti": lambda translator, trace: alti(translator, trace).total.source,
+    "value-zeroing": lambda translator, trace: value_zeroing(translator, trace).total.source,
+    "gradient": lambda translator, trace: gradient_x_input(translator, trace, inputs="source").source,
+    "integrated": lambda translator, trace: (
+        integrated_gradients(translator, trace, inputs="source", points=POINTS).source
+    ),
+}
+METHODS = tuple(_MAPS)
+
+
+def source_map(translator: Translator, trace: Trace, method: str) -> np.ndarray:
+    """What each source token is to each prediction by one of `METHODS`: [T, S].
+
+    "attention" is the mean of all cross heads, "norms" the mean of the layers' norm shares; "gradient" (× input) and
+    "integrated" gradients are in nats of the token's log-probability, may be below 0, and hold the prefix fixed.
+
+    Raises:
+        InputError: there is no such method, or another checkpoint made the trace.
+    """
+    if method not in _MAPS:
+        raise InputError(f"method is {method!r:.80}; it must be one of {', '.join(METHODS)}")
+    return _MAPS[method](translator, trace)
+
+
+def source_maps(
+    translator: Translator, trace: Trace, *, stop: Callable[[], bool] | None = None
+) -> dict[str, np.ndarray]:
+    """All of `METHODS`, each as `source_map` gives it.
+
+    Raises:
+        CancelledError: `stop`, which is asked before each, said so.
+    """
+    found = {}
+    for method in METHODS:
+        if stop is not None and stop():
+            raise CancelledError("the attributions were stopped")
+        found[method] = source_map(translator, trace, method)
+    return found

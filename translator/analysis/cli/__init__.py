@@ -1,0 +1,16 @@
+"""The lab's commands: lab, and those that measure over a corpus. Heavy libraries wait until one of them runs."""
+
+from __future__ import annotations
+
+import argparse
+
+from translator.analysis.cli import belief, corpora, decoding, heads, measure, why
+from translator.analysis.cli.view import add_views
+
+
+def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the commands."""
+    command = commands.add_parser("lab", help="ask what the heads do: switch, force, edit, trace back, compare")
+    add_views(command, {**heads.VIEWS, **decoding.VIEWS, **why.VIEWS, **belief.VIEWS})
+    corpora.add_commands(commands)
+    measure.add_commands(commands)

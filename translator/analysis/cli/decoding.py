@@ -1,0 +1,114 @@
+"""The views of `lab` that decode, or judge a translation: force, edit, beams, lens, positions."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from translator.analysis.cli.view import NUMBER, Answer, View, index_of, say_both, say_table, scored, surfaces, trace_of
+
+if TYPE_CHECKING:
+    from translator.pipeline import Translator
+
+
+def _force(engine: Translator, args: argparse.Namespace) -> Answer:
+    from translator.analysis.forced import force
+
+    found = force(engine, args.text, args.target, method=args.method)
+    tokens = [
+        {"text": token.surface, "log_prob": log_prob, "rank": rank}
+        for token, log_prob, rank in zip(found.trace.tgt, found.trace.log_probs, found.ranks, strict=True)
+    ]
+    return {"tokens": tokens, "given": scored(found.trace), "chosen": scored(found.chosen), "verdict": found.verdict}
+
+
+def _say_force(answer: Answer) -> None:
+    rows = [[each["text"], f"{each['log_prob']:.3f}", str(each["rank"])] for each in answer["tokens"]]
+    say_table(["token", "log p", "rank"], rows)
+    given, chosen = answer["given"], answer["chosen"]
+    scores = f"given {given['score']:.3f}, chosen {chosen['score']:.3f}"
+    print(f"{scores} ({chosen['translation']}): {answer['verdict']}")
+
+
+def _edit(engine: Translator, args: argparse.Namespace) -> Answer:
+    from translator.analysis.edit import continue_from
+
+    trace = trace_of(engine, args)
+    found = continue_from(engine, trace, index_of("step", args.step, len(trace.tgt)), args.choice)
+    return {"before": scored(trace), "after": scored(found)}
+
+
+def _beams(engine: Translator, args: argparse.Namespace) -> Answer:
+    from translator.analysis.beams import beam_tree
+
+    tree = beam_tree(engine, args.text, beam=args.width)
+    nodes = [
+        {
+            "step": node.step + 1,
+            "parent": node.parent,
+            "fate": node.fate,
+            "score": node.score,
+            "normalised": node.normalised,
+            "text": node.text,
+        }
+        for node in tree.nodes
+    ]
+    return {"nodes": nodes, "beam": scored(tree.trace), "greedy": scored(tree.greedy)}
+
+
+def _say_beams(answer: Answer) -> None:
+    for node in answer["nodes"]:
+        numbers = f"{node['score']:.3f}\t{node['normalised']:.3f}"
+        print(f"{node['step']}\t{node['fate']}\t{numbers}\t{node['text']}")
+    for name in ("beam", "greedy"):
+        print(f"{name}\t{answer[name]['score']:.3f}\t{answer[name]['translation']}")
+
+
+def _lens(engine: Translator, args: argparse.Namespace) -> Answer:
+    from translator.analysis.lens import lens
+
+    trace = trace_of(engine, args)
+    found = lens(engine, trace, count=1)
+    return {
+        "tokens": surfaces(trace.tgt),
+        "layers": [[step[0].token.surface for step in row] for row in found.best],
+        "log_probs": found.log_probs,
+        "ranks": found.ranks,
+        "divergence": found.divergence,
+        "decided": found.decided,
+    }
+
+
+def _say_lens(answer: Answer) -> None:
+    say_table(["layer", *answer["tokens"]], [[str(n), *row] for n, row in enumerate(answer["layers"])])
+
+
+def _positions(engine: Translator, args: argparse.Namespace) -> Answer:
+    from translator.analysis.positions import move
+
+    trace = trace_of(engine, args)
+    found = move(engine, trace, side=args.side, shift=args.shift, scale=args.scale)
+    return {"before": scored(trace), "after": scored(found)}
+
+
+VIEWS = {
+    "force": View("what the model makes of your translation", _force, _say_force, {"--target": {"required": True}}),
+    "edit": View(
+        "another token at a step, and on from there",
+        _edit,
+        say_both,
+        {"--step": NUMBER, "--choice": {"required": True}},
+    ),
+    "beams": View("every hypothesis of a beam search", _beams, _say_beams, {"--width": {"type": int, "default": 4}}),
+    "lens": View("what each decoder layer would say", _lens, _say_lens),
+    "positions": View(
+        "shift, scale or remove the positions",
+        _positions,
+        say_both,
+        {
+            "--side": {"default": "both"},
+            "--shift": {"type": float, "default": 0.0},
+            "--scale": {"type": float, "default": 1.0},
+        },
+    ),
+}

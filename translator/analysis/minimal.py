@@ -1,0 +1,208 @@
+"""Two sentences that differ in little, and the word that comes of it: what a patching board compares.
+
+Positions are matched by what both sentences share, and one for one where a stretch is replaced by one as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from translator.analysis.contrast import chosen
+from translator.analysis.passes import Pair, layer_of, pair_of
+from translator.analysis.sites import Recording, record, source_words, word_scale
+from translator.errors import InputError
+from translator.pipeline import Translator
+from translator.rules import real, whole
+from translator.trace import Token, Trace
+
+LEAST = 1e-3
+"""Nats that the difference must change between the two runs; a share of less is noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """A clean run and a corrupted one (or several) over the same target prefix.
+
+    `word` and `against` are judged at `step` (from 0): `clean_delta` and `corrupt_delta` are logit(word) −
+    logit(against), which is their log-probability difference in nats. `partner`, one entry for each source token of
+    the corrupted run, is the clean run's position that it is matched with, -1 for none. `words` are the names of
+    the corrupted run's source tokens, `reads` of what the decoder reads up to `step`.
+    """
+
+    clean: Recording
+    corrupt: Recording
+    step: int
+    word: Token
+    against: Token
+    clean_delta: float
+    corrupt_delta: float
+    partner: tuple[int, ...]
+    words: tuple[str, ...]
+    reads: tuple[str, ...]
+    translations: tuple[str, str]
+
+    @property
+    def unmatched(self) -> tuple[str, ...]:
+        """The source tokens of the corrupted run that have no partner."""
+        return tuple(name for name, own in zip(self.words, self.partner, strict=True) if own < 0)
+
+    def deltas(self, hidden: Tensor) -> Tensor:
+        """logit(word) − logit(against) at `step`, from what the output projection reads, [B, T, D] → [B]."""
+        output, ids = self.clean.pair.model.output, [self.word.id, self.against.id]
+        rows = output.weight[ids]
+        bias = 0.0 if output.bias is None else float(output.bias[ids[0]] - output.bias[ids[1]])
+        return hidden[:, self.step] @ (rows[0] - rows[1]) + bias
+
+    def restored(self, delta: Any) -> Any:
+        """How much of the way from the corrupted run (0) to the clean one (1) a difference has come; any shape."""
+        return (delta - self.corrupt_delta) / (self.clean_delta - self.corrupt_delta)
+
+
+def minimal_pair(
+    translator: Translator,
+    clean: str | Trace,
+    corrupt: str | Trace,
+    *,
+    step: int | None = None,
+    word: int | str | None = None,
+    against: int | str | None = None,
+    **settings: Any,
+) -> Runs:
+    """The runs of two sentences.
+
+    Both read the translation of `clean` up to `step`; without a step, it is the first at which the two translations
+    differ, and `word` and `against` are what the one says there and the other.
+
+    Args:
+        clean, corrupt: texts, or traces of them.
+        step: counted from 0.
+        word, against: tokens as shown, or ids.
+        settings: how texts are decoded, see `Translator.stream`; greedily unless it is said.
+    Raises:
+        InputError: nothing is shared, the translations do not differ and no step is named, or the word's advantage
+            is the same in both.
+    """
+    traces = [
+        each if isinstance(each, Trace) else translator.translate(each, **{"method": "greedy", **settings})
+        for each in (clean, corrupt)
+    ]
+    pairs = [pair_of(translator, trace) for trace in traces]
+    first, second = traces
+    step = _parting(first, second) if step is None else layer_of(len(first.tgt), step, "step")
+    reads, tgt = pairs[0].reads[:, : step + 1], pairs[0].tgt_ids[: step + 1]
+    recordings = [record(Pair(each.model, each.src_ids, each.src_keep, reads, tgt)) for each in pairs]
+    if against is None and second.tgt[:step] == first.tgt[:step] and len(second.tgt) > step:
+        other = second.tgt[step].id
+        against = other if other != first.tgt[step].id else None
+    partner = matched([token.id for token in first.src], [token.id for token in second.src])
+    words = tuple(
+        token.surface if own < 0 or first.src[own].id == token.id else f"{first.src[own].surface} / {token.surface}"
+        for token, own in zip(second.src, partner, strict=True)
+    )
+    texts = first.translation, second.translation
+    return _runs(translator, first, (recordings[0], recordings[1]), step, (word, against), partner, words, texts)
+
+
+def noisy_pair(
+    translator: Translator,
+    clean: str | Trace,
+    noisy: Sequence[int],
+    *,
+    step: int = 0,
+    word: int | str | None = None,
+    against: int | str | None = None,
+    strength: float = 3.0,
+    draws: int = 4,
+    seed: int = 0,
+    **settings: Any,
+) -> Runs:
+    """The runs of one sentence, and of the same with noise on the embeddings of some source tokens.
+
+    Source: Meng et al. 2022, "Locating and editing factual associations in GPT": Gaussian noise of `strength`
+    standard deviations of the embeddings. The corrupted difference is the mean over `draws`.
+
+    Args:
+        noisy: positions of source tokens, from 0.
+        step: counted from 0; `word` None is what was produced there, `against` None what the noise makes likeliest.
+    Raises:
+        InputError: there is no such position, step or token, or the noise changes nothing.
+    """
+    trace = clean if isinstance(clean, Trace) else translator.translate(clean, **{"method": "greedy", **settings})
+    pair = pair_of(translator, trace)
+    step = layer_of(len(trace.tgt), step, "step")
+    places = [layer_of(len(trace.src), position, "position") for position in noisy]
+    if not places:
+        raise InputError("no source token was named; noise needs at least one")
+    strength, draws = real("strength", strength, 0, 100), whole("draws", draws, 1, 64)
+    short = Pair(pair.model, pair.src_ids, pair.src_keep, pair.reads[:, : step + 1], pair.tgt_ids[: step + 1])
+    recording = record(short)
+    noisy_words = _with_noise(recording, places, strength, draws, whole("seed", seed, 0, 2**63 - 1))
+    corrupt = record(short, noisy_words)
+    names = tuple(f"{t.surface} (noise)" if n in places else t.surface for n, t in enumerate(trace.src))
+    texts = trace.translation, trace.translation
+    everyone = tuple(range(len(trace.src)))
+    return _runs(translator, trace, (recording, corrupt), step, (word, against), everyone, names, texts)
+
+
+def matched(clean: Sequence[int], corrupt: Sequence[int]) -> tuple[int, ...]:
+    """For each id of `corrupt` the position in `clean` that it is matched with, -1 for none.
+
+    Raises:
+        InputError: they share no more than their end.
+    """
+    partner = [-1] * len(corrupt)
+    shared = 0
+    for tag, a, a_end, b, b_end in SequenceMatcher(None, clean, corrupt, autojunk=False).get_opcodes():
+        if tag == "equal" or (tag == "replace" and a_end - a == b_end - b):
+            partner[b:b_end] = range(a, a_end)
+        shared += (b_end - b) * (tag == "equal")
+    if shared < 2:
+        raise InputError("the sentences share no token but their end; a minimal pair differs in a word or two")
+    return tuple(partner)
+
+
+def _parting(first: Trace, second: Trace) -> int:
+    """The first step at which two translations differ."""
+    for step, (one, other) in enumerate(zip(first.tgt, second.tgt, strict=False)):
+        if one.id != other.id:
+            return step
+    raise InputError(f"both are translated alike ({first.translation[:80]!r}); name a step, a word and another")
+
+
+def _with_noise(recording: Recording, places: list[int], strength: float, draws: int, seed: int) -> Tensor:
+    """Word embeddings [draws, S, D] with noise at some positions."""
+    model, words = recording.pair.model, source_words(recording.pair)
+    spread = float(model.src_embedding.weight.std()) * word_scale(model)
+    generator = torch.Generator().manual_seed(seed)
+    noise = torch.randn(draws, *words.shape, generator=generator).to(words) * spread * strength
+    noise[:, [n for n in range(len(words)) if n not in places]] = 0
+    return words + noise
+
+
+def _runs(
+    translator: Translator,
+    trace: Trace,
+    recordings: tuple[Recording, Recording],
+    step: int,
+    asked: tuple[int | str | None, int | str | None],
+    partner: tuple[int, ...],
+    words: tuple[str, ...],
+    translations: tuple[str, str],
+) -> Runs:
+    clean, corrupt = recordings
+    with torch.inference_mode():
+        usual, broken = (clean.pair.model.output(each.hidden[:, step]).float() for each in recordings)
+        ids = chosen(translator, trace, step, broken.mean(0), *asked)
+        deltas = [float((logits[:, ids[0]] - logits[:, ids[1]]).mean()) for logits in (usual, broken)]
+    tokens = [translator.bundle.tgt.token(id_) for id_ in ids]
+    if abs(deltas[0] - deltas[1]) < LEAST:
+        shown = f"{tokens[0].surface!r} against {tokens[1].surface!r}"
+        raise InputError(f"{shown} stands at {deltas[0]:+.3f} nats in both runs; there is nothing to restore")
+    reads = tuple(token.surface for token in trace.reads[: step + 1])
+    return Runs(clean, corrupt, step, tokens[0], tokens[1], deltas[0], deltas[1], partner, words, reads, translations)

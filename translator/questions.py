@@ -1,0 +1,357 @@
+"""The lab's questions and views: what each asks for, with choices, ranges and defaults. The one place that says them.
+
+The page makes its forms of it, the page's answers read and refuse by it, the analysis and the command line take their
+ranges from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from translator.errors import InputError
+
+KINDS = ("encoder", "decoder", "cross")
+MEASURES = ("confidence", "relative_entropy", "previous", "same", "next", "special", "punctuation")
+STATES = ("residual and heads", "residual", "head", "q", "k", "v", "pattern", "ffn")
+LONGEST = 1000
+"""Characters of a text that is filled in."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing to fill in.
+
+    Args:
+        name: as a program calls it; `label` is what a person reads.
+        kind: "choice" of `choices`; "number" or "range" (a slider) from `low` to `high`, in steps of `step` ("any": any
+            number); "text".
+        whole: the number is a whole one.
+        value: what stands there first; None: whoever answers chooses, by the model or the sentence.
+        high: None where the model or the sentence says it.
+    """
+
+    name: str
+    label: str
+    kind: Literal["choice", "number", "range", "text"]
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    step: float | Literal["any"] | None = None
+    value: str | float | None = None
+    whole: bool = False
+
+    def read(self, asked: Mapping[str, Any], *, high: int | None = None) -> Any:
+        """What was asked: a text, a choice, an int or a float; None where whoever answers may choose, and nothing came.
+
+        Args:
+            high: the greatest number here, where only the model or the sentence says it.
+        Raises:
+            InputError: it is not what can be asked; names the field, the value and the remedy.
+        """
+        value = asked.get(self.name)
+        if self.kind == "text" and (value is not None or self.value is not None):
+            return self._text("" if value is None else value)
+        if self.kind == "choice":
+            value = value or self.value
+        if value is None and self.value is None:
+            return None
+        return self._choice(value) if self.kind == "choice" else self._number(value, high)
+
+    def _text(self, value: object) -> str:
+        if not isinstance(value, str) or len(value) > LONGEST:
+            raise InputError(f"{self.name} must be a text of at most {LONGEST:,} characters")
+        return value
+
+    def _choice(self, value: object) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            raise InputError(f"{self.name} is {value!r:.40}; it must be one of {', '.join(self.choices)}")
+        return value
+
+    def _number(self, value: Any, high: float | None) -> int | float:
+        low = -math.inf if self.low is None else self.low
+        most = high if self.high is None else self.high
+        known = isinstance(value, (int, float)) and not isinstance(value, bool)
+        whole = known and (not self.whole or value % 1 == 0)  # a browser sends 4.0 for 4
+        if whole and low <= value <= (math.inf if most is None else most):
+            return int(value) if self.whole else float(value)
+        came = f"{self.name} is missing" if value is None else f"{self.name} is {value!r:.40}"
+        what = "a whole number" if self.whole else "a number"
+        raise InputError(f"{came}; it must be {what} from {self.low}{'' if most is None else f' to {most}'}")
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest number.
+
+        Raises:
+            ValueError: only the model or the sentence says one of them.
+        """
+        if self.low is None or self.high is None:
+            raise ValueError(f"{self.name} has no range of its own")
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class View:
+    """A view of the lab: its title, two sentences on what it shows and does not, its source, its fields."""
+
+    name: str
+    title: str
+    says: str
+    source: str
+    fields: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a visitor would ask, and the views that answer it, by their names."""
+
+    name: str
+    title: str
+    views: tuple[str, ...]
+
+
+def _count(name: str, label: str, value: int | None = None, low: int = 1, high: int | None = None) -> Field:
+    return Field(name, label, "number", low=low, high=high, value=value, whole=True)
+
+
+def _choice(name: str, label: str, choices: tuple[str, ...], value: str | None) -> Field:
+    return Field(name, label, "choice", choices, value=value)
+
+
+def _text(name: str, label: str, value: str | None = "") -> Field:
+    return Field(name, label, "text", value=value)
+
+
+_STEP = _count("step", "Step", 2)
+_WORDS = (_text("word", "Word", None), _text("against", "Against", None))
+_PLACE = (_count("layer", "Layer"), _count("head", "Head"))
+_KIND = _choice("kind", "Attention", KINDS, "cross")
+
+VIEWS = (
+    View(
+        "force",
+        "Force a target",
+        "Your own translation through the model: the log-probability of each token and its rank among all of them, "
+        "1 the best. A high rank is not quality: the model judges by what it has read.",
+        "Stahlberg & Byrne 2019",
+        (_text("target", "Your translation"), _choice("kind", "Attention", ("none", *KINDS), "none"), *_PLACE),
+    ),
+    View(
+        "edit",
+        "Edit and continue",
+        "Put another token at a step and let the model go on from there; left empty, the runner-up is taken. "
+        "One change can turn the rest, which says how much hung on it, not why.",
+        "Vaswani et al. 2017",
+        (_count("step", "Step", 2), _text("choice", "Token")),
+    ),
+    View(
+        "beams",
+        "Beam tree",
+        "Every hypothesis that a beam search kept, the pruned ones too, with its scores; greedy search stands beside "
+        "it. The best score found need not be the best there is.",
+        "Wu et al. 2016",
+        (
+            _count("beam", "Beams", low=2, high=12),
+            Field("penalty", "Length penalty", "number", low=-5, high=5, step="any"),
+        ),
+    ),
+    View(
+        "norms",
+        "Norms",
+        "A weight says how much of a key is read, its norm how large the vector is that arrives. Large vectors may "
+        "still point where later layers do not look.",
+        "Kobayashi et al. 2020",
+        (_KIND, *_PLACE),
+    ),
+    View(
+        "rollout",
+        "Rollout and flow",
+        "Attention multiplied through all layers: which source token could reach which target token. It sees weights "
+        "and assumes that residual connections carry half; values and feed-forward layers are left out.",
+        "Abnar & Zuidema 2020",
+        (_choice("method", "Method", ("rollout", "flow"), "rollout"),),
+    ),
+    View(
+        "lens",
+        "Logit lens",
+        "What each decoder layer would say if it were the last. Early layers were never trained to speak, so nonsense "
+        "there does not mean that they do nothing.",
+        "nostalgebraist 2020",
+    ),
+    View(
+        "faithfulness",
+        "Faithfulness",
+        "Takes away one source word at a time and compares the loss with the order that attention gives the words. "
+        "A sentence with a hole is one the model never saw, so even this truth is only one of several.",
+        "Jain & Wallace 2019",
+    ),
+    View(
+        "align",
+        "Alignment",
+        "Word links read off one head, a whole layer or its norms; paste links of your own in Pharaoh format to see "
+        "the error rate, what was missed dashed. A head that aligns well need not be one that the model needs.",
+        "Och & Ney 2003; Chen et al. 2020",
+        (
+            _choice("map", "Map", ("raw", "norm"), None),
+            _count("layer", "Layer"),
+            _count("head", "Head (0: whole layer)", low=0),
+            _choice("reading", "Row belongs to", ("output", "input"), None),
+            _choice("way", "Links by", ("argmax", "reverse", "both", "threshold"), "argmax"),
+            Field("threshold", "Threshold", "range", low=0, high=1, step=0.05, value=0.3),
+            _text("gold", "Your links"),
+        ),
+    ),
+    View(
+        "profile",
+        "Head profile",
+        "What each head mostly does, measured over a corpus where the checkpoint ships one. A role is an average: "
+        "on a single sentence a head may do something else.",
+        "Voita et al. 2019; Clark et al. 2019",
+        (_KIND, _choice("measure", "Measure", MEASURES, "confidence")),
+    ),
+    View(
+        "positions",
+        "Positions",
+        "Shifts, scales or removes (scale 0) the position encodings and translates again. The model was trained "
+        "without shifts, so a change shows habit as much as design.",
+        "Vaswani et al. 2017",
+        (
+            _choice("side", "Side", ("source", "target", "both"), "both"),
+            Field("shift", "Shift", "number", low=-100_000, high=100_000, value=5),
+            Field("scale", "Scale", "range", low=0, high=10, step=0.05, value=1),
+        ),
+    ),
+    View(
+        "cell",
+        "One cell",
+        "One attention weight worked out: query, key, dot product, scaling, mask, softmax, and the share of the value "
+        "that is passed on. The numbers are exact; they do not say what a single dimension means.",
+        "Vaswani et al. 2017",
+        (_KIND, *_PLACE, _count("query", "Query row", 1), _count("key", "Key column", 1)),
+    ),
+    View(
+        "contrast",
+        "This word, not that one",
+        "Splits what one word leads another by at a step: exactly over embedding, every head, feed-forward and bias, "
+        "and by three estimates over source words. A share is what a part adds directly; what it gave to later layers "
+        "counts as theirs.",
+        "Yin & Neubig 2022; Ferrando et al. 2023",
+        (_STEP, *_WORDS),
+    ),
+    View(
+        "patch",
+        "Patching board",
+        "Runs the second sentence with single states of the first put in, and shows how much of the word's advantage "
+        "comes back. What brings nothing back may still carry the difference beside something else that does.",
+        "Meng et al. 2022; Wang et al. 2023",
+        (
+            _text("other", "Second sentence"),
+            _choice("what", "States", STATES, STATES[0]),
+            _count("step", "Step"),
+            *_WORDS,
+        ),
+    ),
+    View(
+        "why",
+        "Why here?",
+        "Splits one cell's score exactly over all that wrote its query and its key, and names the words that the head "
+        "then pushes. A share is of the score before the softmax, in which the other keys have a say as well.",
+        "Elhage et al. 2021; Kobayashi et al. 2021",
+        (_KIND, *_PLACE, _count("query", "Query row"), _count("key", "Key column")),
+    ),
+    View(
+        "layers",
+        "Layer by layer",
+        "The translation that the decoder makes from each layer of the encoder. It was trained on the last layer "
+        "alone: nonsense says that it cannot read a layer, not that the layer knows little.",
+        "Langedijk et al. 2023",
+    ),
+    View(
+        "elsewhere",
+        "In other sentences",
+        "Looks through an index of sentences for rows where this head does the same, for what it does most, or for "
+        "tokens in a like state. Likeness is of vectors: two alike rows may have different reasons.",
+        "Yeh et al. 2023; Clark et al. 2019",
+        (
+            _KIND,
+            *_PLACE,
+            _choice("order", "Look for", ("like this cell", "strongest", "typical", "neighbours"), "like this cell"),
+            _count("query", "Query row"),
+            _count("key", "Key column"),
+        ),
+    ),
+    View(
+        "plane",
+        "Queries and keys",
+        "The queries and keys of a head in one plane, brought together in a way that changes no weight. A plane shows "
+        "a part of the distances; the line above it says how far it agrees with the head.",
+        "Yeh et al. 2023",
+        (_KIND, *_PLACE),
+    ),
+    View(
+        "omissions",
+        "Left out, invented",
+        "Marks source words that nothing in the translation rests on and produced words that rest on nothing; put in "
+        "a translation of your own, or leave the model's. It knows no meanings: a word that is translated wrongly is "
+        "not marked.",
+        "Guerreiro et al. 2023; Vamvas & Sennrich 2022",
+        (_text("target", "Your translation"),),
+    ),
+    View(
+        "arena",
+        "Whom to believe",
+        "Every picture of what a word rests on against what happens when words are hidden or deleted, beside a random "
+        "order. The judges show the model sentences that nobody wrote, so the best one here is a hint and no proof.",
+        "Mohebbi et al. 2023; DeYoung et al. 2020",
+    ),
+    View(
+        "alti",
+        "ALTI+",
+        "How much of each token comes from every source token and from the target so far, through all layers of "
+        "encoder and decoder. It says what came from where, not what it did there; the feed-forward layers are left "
+        "out.",
+        "Ferrando et al. 2022",
+    ),
+)
+QUESTIONS = (
+    Question("matter", "Does this head matter?", ("profile",)),
+    Question("word", "Why this word?", ("contrast", "force", "edit", "beams", "lens", "layers")),
+    Question("carries", "What carries the difference?", ("patch",)),
+    Question("there", "Why does it look there?", ("why", "cell", "norms", "positions")),
+    Question("else", "Where else does this head do that?", ("elsewhere", "plane")),
+    Question("left", "What was left out?", ("omissions", "align")),
+    Question("believe", "May I believe the picture?", ("arena", "alti", "faithfulness", "rollout")),
+)
+_FIELDS = {view.name: {field.name: field for field in view.fields} for view in VIEWS}
+
+
+def field(view: str, name: str) -> Field:
+    """A field of a view.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return _FIELDS[view][name]
+
+
+def for_page() -> list[dict[str, Any]]:
+    """Every question with its views as the page's forms read them; what a field has not is left out."""
+    named = {view.name: view for view in VIEWS}
+    return [
+        {"name": each.name, "title": each.title, "views": [_view(named[name]) for name in each.views]}
+        for each in QUESTIONS
+    ]
+
+
+def _view(view: View) -> dict[str, Any]:
+    fields = [_told(each) for each in view.fields]
+    return {"name": view.name, "title": view.title, "says": view.says, "source": view.source, "fields": fields}
+
+
+def _told(each: Field) -> dict[str, Any]:
+    said = {"choices": each.choices, "low": each.low, "high": each.high, "step": each.step}
+    given = {name: value for name, value in said.items() if value not in (None, ())}
+    return {"name": each.name, "label": each.label, "kind": each.kind, **given, "value": each.value}
