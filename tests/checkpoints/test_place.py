@@ -124,7 +124,7 @@ def test_convert_loses_nothing(
     documents(around / "documents")
     (around / "file").write_text("x")
     before = digests(tmp_path)
-    monkeypatch.setattr("translator.checkpoints.convert.load_marian", lambda *_, **__: pytest.fail("loaded"))
+    monkeypatch.setattr("translator.checkpoints.convert.load_foreign", lambda *_, **__: pytest.fail("loaded"))
     assert main(["convert", str(source), str(around / place)]) == 2
     assert "only a checkpoint of ours is ever replaced" in capsys.readouterr().err
     assert digests(tmp_path) == before

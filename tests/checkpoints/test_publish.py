@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from translator.checkpoints.publish import push, space, with_metadata
+from translator.checkpoints.publish import push, space, static_space, with_metadata
 from translator.errors import CheckpointError, InputError, TranslatorError
 
 COMMIT = "c" * 40
@@ -293,3 +293,30 @@ def test_a_space_needs_a_checkout(tmp_path: Path) -> None:
     (checkout(tmp_path) / "README.md").write_text("# Page")
     with pytest.raises(InputError, match="front matter"):
         space("ann/page", root=tmp_path)
+
+
+def test_a_static_space_is_the_exported_folder(hub: Hub, tmp_path: Path) -> None:
+    files = {
+        "index.html": "<p>",
+        "manifest.json": "{}",
+        "README.md": "---\ntitle: Page\nsdk: static\n---\n",
+        "a/b.js": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    static_space(tmp_path, "ann/live")
+    assert set(hub.repositories["space:ann/live"]) == set(files)
+    assert hub.made[0]["sdk"] == "static"
+    (tmp_path / "a/b.js").unlink()
+    static_space(tmp_path, "ann/live")
+    assert "a/b.js" not in hub.repositories["space:ann/live"]
+
+
+def test_a_static_space_needs_an_exported_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="export --live"):
+        static_space(tmp_path, "ann/live")
+    for name in ("index.html", "manifest.json", "README.md"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(InputError, match="sdk: static"):
+        static_space(tmp_path, "ann/live")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from translator.config import DecodeConfig
 from translator.errors import InputError
 from translator.model import Transformer
-from translator.text import Tokenizer
+from translator.text import MultilingualTokenizer, Tokenizer
 from translator.trace import CheckpointId
 
 FORMAT_VERSION = 1
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 SRC, TGT = "src.json", "tgt.json"
 REQUIRED = (WEIGHTS, CONFIG, SRC, TGT, CARD)
-OPTIONAL = ("log.jsonl", "profile.json", "train.json")
+OPTIONAL = ("arena.json", "index.npz", "log.jsonl", "omissions.json", "profile.json", "train.json")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +27,46 @@ class Bundle:
     loaded from, None for one that was never stored.
     """
 
-    model: Transformer
-    src: Tokenizer
-    tgt: Tokenizer
+    model: Transformer = field(repr=False)
+    src: Tokenizer = field(repr=False)
+    tgt: Tokenizer = field(repr=False)
     info: CheckpointId
     decode: DecodeConfig = field(default_factory=DecodeConfig)
-    card: str = ""
+    card: str = field(default="", repr=False)
     folder: Path | None = None
+
+    @property
+    def languages(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The codes that may be translated from, and to; one each but for a multilingual checkpoint."""
+        own = (self.info.src_language, self.info.tgt_language)
+        src, tgt = (
+            tuple(side.languages) if isinstance(side, MultilingualTokenizer) else (code,)
+            for side, code in zip((self.src, self.tgt), own, strict=True)
+        )
+        return src, tgt
+
+    def between(self, src: str | None = None, tgt: str | None = None) -> Bundle:
+        """This checkpoint set to translate from `src` to `tgt` (None: as it is); the weights are shared.
+
+        Raises:
+            InputError: it does not know the language.
+        """
+        if src in (None, self.info.src_language) and tgt in (None, self.info.tgt_language):
+            return self
+        sides = {}
+        for side, code, own in (("src", src, self.info.src_language), ("tgt", tgt, self.info.tgt_language)):
+            tokenizer = getattr(self, side)
+            if code in (None, own):
+                sides[side] = tokenizer
+            elif isinstance(tokenizer, MultilingualTokenizer):
+                sides[side] = tokenizer.in_language(code)
+            else:
+                raise InputError(f"{side} is {code!r:.40}; {self.info.name} has {own!r} alone")
+        decode = self.decode
+        if decode.first_id is not None and isinstance(sides["tgt"], MultilingualTokenizer):
+            decode = replace(decode, first_id=sides["tgt"].language_id)
+        codes = {f"{side}_language": tokenizer.config.language for side, tokenizer in sides.items()}
+        return replace(self, **sides, decode=decode, info=replace(self.info, **codes))
 
 
 def check_licence(name: str) -> str:

@@ -29,6 +29,10 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command = commands.add_parser("space", help="publish this page as a Hugging Face Space, or update it")
     command.add_argument("repository", metavar="OWNER/NAME")
     command.add_argument("--private", action="store_true", help="make the Space private, if it is made")
+    command.add_argument(
+        "--static", action="store_true", help="the live page that `export --live` wrote, on no machine"
+    )
+    command.add_argument("--folder", type=Path, default=Path("site"), metavar="DIR", help="where it lies (site)")
     command.set_defaults(run=_space)
 
 
@@ -50,6 +54,9 @@ def _push(args: argparse.Namespace) -> None:
 
 
 def _space(args: argparse.Namespace) -> None:
-    from translator.checkpoints.publish import space
+    from translator.checkpoints.publish import space, static_space
 
-    print(space(args.repository, private=args.private))
+    if args.static:
+        print(static_space(args.folder, args.repository, private=args.private))
+    else:
+        print(space(args.repository, private=args.private))

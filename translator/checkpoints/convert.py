@@ -6,10 +6,10 @@ from pathlib import Path
 
 from translator.checkpoints import annotated, nanogpt
 from translator.checkpoints.foreign import Weights
-from translator.checkpoints.marian import load_marian
+from translator.checkpoints.layouts import load_foreign
 from translator.checkpoints.place import free_place
 from translator.checkpoints.save import save_bundle
-from translator.checkpoints.shelf import is_marian
+from translator.checkpoints.shelf import is_foreign
 from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
 
@@ -43,7 +43,7 @@ def convert(
     source, folder = Path(source), free_place(folder)
     for language in languages or ():
         TextConfig(language)
-    if source.is_dir() and is_marian(source):
+    if source.is_dir() and is_foreign(source):
         return _from_marian(source, folder, heads, languages, dtype)
     path = _weights_file(source)
     weights = Weights(path)
@@ -60,7 +60,7 @@ def convert(
 def _from_marian(source: Path, folder: Path, heads: int | None, languages: tuple[str, str] | None, dtype: str) -> Path:
     if heads is not None or languages is not None:
         raise InputError("a Marian checkpoint says itself how many heads and which languages it has; leave them out")
-    bundle = load_marian(source, root=source)
+    bundle = load_foreign(source, root=source)
     card = bundle.card or _card(folder.name, *_codes(bundle.src.config, bundle.tgt.config), f"Marian, `{source.name}`")
     return save_bundle(
         folder, model=bundle.model, src=bundle.src, tgt=bundle.tgt, name=folder.name, card=card, dtype=dtype,

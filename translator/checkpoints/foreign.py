@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from translator.checkpoints.cost import check_model_cost, check_room
 from translator.checkpoints.manifest import MAX_SIDE_BYTES, read_json
 from translator.checkpoints.weights import MAX_TENSORS, check_header_size
 from translator.config import ModelConfig
@@ -28,6 +30,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     Raises:
         CheckpointError: the file is cut off, damaged, or holds something else than tensors.
     """
+    check_room(path)
     if path.suffix == ".safetensors":
         check_header_size(path)
         try:
@@ -42,6 +45,10 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def _unpickle(path: Path) -> dict[str, Tensor]:
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > 2 * path.stat().st_size:
+                raise CheckpointError(f"{path} is compressed, as no weights are; it is not unpacked")
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a hostile file makes the unpickler raise nearly anything
@@ -56,6 +63,8 @@ def _unpickle(path: Path) -> dict[str, Tensor]:
     for name, value in found.items():
         if not isinstance(name, str) or not isinstance(value, Tensor):
             raise CheckpointError(f"{path}: {name!r} is a {type(value).__name__}; every entry must be a named tensor")
+        if value.layout is not torch.strided or value.numel() * value.element_size() > value.untyped_storage().nbytes():
+            raise CheckpointError(f"{path}: {name!r} has more numbers than the file holds; save it contiguous")
     return dict(found)
 
 
@@ -195,6 +204,8 @@ def model_config(path: Path, **values: object) -> ModelConfig:
         CheckpointError: `path` says something that no model can have.
     """
     try:
-        return ModelConfig(**values)  # type: ignore[arg-type]
-    except (InputError, TypeError) as error:
+        config = ModelConfig(**values)  # type: ignore[arg-type]
+        check_model_cost(config)
+        return config
+    except (CheckpointError, InputError, TypeError) as error:
         raise CheckpointError(f"{path}: {error}") from error

@@ -6,13 +6,13 @@ import contextlib
 import re
 from pathlib import Path
 
-from translator.checkpoints import marian
+from translator.checkpoints import layouts
 from translator.checkpoints.bundle import OPTIONAL, REQUIRED
-from translator.checkpoints.shelf import MANIFEST, PICKLED_WEIGHTS, SAFE_WEIGHTS, is_marian
+from translator.checkpoints.shelf import MANIFEST, PICKLED_WEIGHTS, SAFE_WEIGHTS, is_foreign
 from translator.errors import CheckpointError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_WANTED = sorted({*REQUIRED, *OPTIONAL, MANIFEST, *marian.SIDE_FILES, SAFE_WEIGHTS})
+_WANTED = sorted({*REQUIRED, *OPTIONAL, MANIFEST, *layouts.SIDE_FILES, SAFE_WEIGHTS})
 
 
 def download(repository: str, revision: str, *, pickles: bool = True) -> Path:
@@ -32,7 +32,7 @@ def download(repository: str, revision: str, *, pickles: bool = True) -> Path:
                 if _whole(cached):
                     return cached
         folder = _fetch(repository, revision, _WANTED)
-        if pickles and is_marian(folder) and not (folder / SAFE_WEIGHTS).is_file():
+        if pickles and is_foreign(folder) and not (folder / SAFE_WEIGHTS).is_file():
             folder = _fetch(repository, folder.name, [*_WANTED, PICKLED_WEIGHTS])
     except LocalEntryNotFoundError as error:
         raise CheckpointError(
@@ -62,4 +62,4 @@ def _whole(folder: Path) -> bool:
     """Whether the cache holds all that loading asks for."""
     native = all((folder / name).is_file() for name in (*REQUIRED, MANIFEST))
     weights = any((folder / name).is_file() for name in (SAFE_WEIGHTS, PICKLED_WEIGHTS))
-    return native or (weights and all((folder / name).is_file() for name in marian.NEEDED))
+    return native or (weights and layouts.is_whole(folder))

@@ -38,6 +38,11 @@ def is_sealed(folder: Path) -> bool:
         return False
 
 
+def is_listed(folder: Path, name: str) -> bool:
+    """Whether the manifest of `folder` lists a file, so that loading has verified it; any other may be anything."""
+    return (folder / MANIFEST).is_file() and name in _read(folder / MANIFEST)
+
+
 def sha256(path: Path) -> str:
     """The digest of a file, in hex."""
     with path.open("rb") as file:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from translator.checkpoints.bart import CONVERT
 from translator.checkpoints.bundle import OPTIONAL, REQUIRED, Bundle
 from translator.checkpoints.hub import is_fetched
 from translator.checkpoints.manifest import is_sealed
-from translator.checkpoints.marian import CONVERT
 from translator.checkpoints.shelf import MANIFEST
 from translator.errors import CheckpointError, InputError
 

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 
 from translator.checkpoints.bundle import CARD, OPTIONAL, REQUIRED, check_licence
 from translator.checkpoints.manifest import MANIFEST, read_json, seal
-from translator.checkpoints.shelf import is_marian
+from translator.checkpoints.shelf import is_foreign
 from translator.checkpoints.store import load_bundle, whole_folder
 from translator.errors import CheckpointError, InputError, TranslatorError
+from translator.resources import PACKAGE
 
 MODEL_FILES = (*REQUIRED, *OPTIONAL, MANIFEST)
 SPACE_FILES = (
@@ -59,7 +60,7 @@ def push(
     folder = whole_folder(Path(folder).expanduser())
     if not folder.is_dir():
         raise CheckpointError(f"{folder} is no folder; give the folder of a checkpoint")
-    if is_marian(folder):
+    if is_foreign(folder):
         raise CheckpointError(f"{folder} is a Marian checkpoint; convert it first: python -m translator convert")
     bundle = load_bundle(folder, device="cpu")
     languages = [bundle.info.src_language, bundle.info.tgt_language]
@@ -84,13 +85,32 @@ def space(repository: str, *, root: str | Path | None = None, private: bool = Fa
         InputError: `root` is no checkout of this project.
         TranslatorError: the hub refuses, or cannot be reached.
     """
-    root = Path(root) if root is not None else Path(__file__).resolve().parents[2]
+    root = Path(root) if root is not None else PACKAGE.parent
     for name in ("app.py", "README.md", "requirements.txt"):
         if not (root / name).is_file():
             raise InputError(f"{root / name} is missing; publish a Space from a checkout of the project")
     if not (root / "README.md").read_text(encoding="utf-8").startswith("---\n"):
         raise InputError(f"{root / 'README.md'} has no front matter; a Space needs it (title, sdk, app_file)")
     return _upload(root, repository, "space", SPACE_FILES, "Update the Space", private=private, space_sdk="gradio")
+
+
+def static_space(folder: str | Path, repository: str, *, private: bool = False) -> str:
+    """Publish what `export --live` wrote as the static Space `repository`, or update it; returns the commit's URL.
+
+    A static Space is files alone, so that it needs no plan. What it holds and the folder does not is removed there.
+
+    Raises:
+        InputError: `folder` is no exported site.
+        TranslatorError: the hub refuses, or cannot be reached.
+    """
+    folder = Path(folder)
+    for name in ("index.html", "manifest.json", "README.md"):
+        if not (folder / name).is_file():
+            said = "write the site first: python -m translator export --live"
+            raise InputError(f"{folder / name} is missing; {said} --out {folder}")
+    if "\nsdk: static\n" not in (folder / "README.md").read_text(encoding="utf-8"):
+        raise InputError(f"{folder / 'README.md'} does not say `sdk: static`; remove it and write the site again")
+    return _upload(folder, repository, "space", ("**",), "Update the live page", private=private, space_sdk="static")
 
 
 def with_metadata(

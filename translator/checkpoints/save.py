@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from translator.checkpoints.bart import CONVERT
 from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, OPTIONAL, SRC, TGT, WEIGHTS
 from translator.checkpoints.manifest import MANIFEST, seal, write_through
-from translator.checkpoints.marian import CONVERT
 from translator.checkpoints.place import former, free_place
 from translator.checkpoints.weights import DTYPES, pack
 from translator.config import DecodeConfig

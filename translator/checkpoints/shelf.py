@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from translator.errors import CheckpointError
+from translator.resources import is_installed, resources
 
 MANIFEST = "manifest.json"
 SAFE_WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
+SHARDS = "model.safetensors.index.json"
 SOURCE_SPM, TARGET_SPM, VOCAB = "source.spm", "target.spm", "vocab.json"
+SPM, TOKENIZER_JSON = "sentencepiece.bpe.model", "tokenizer.json"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _PINNED = re.compile(rf"({HUB_ID.pattern})(@[\w./-]+)?")
@@ -20,31 +23,38 @@ _log = logging.getLogger(__name__)
 
 
 def checkpoints_folder() -> Path:
-    """Where checkpoints are found by name: $TRANSLATOR_CHECKPOINTS, else `checkpoints/` beside the package."""
+    """Where checkpoints are found by name: $TRANSLATOR_CHECKPOINTS, else those that came with the package."""
     named = os.environ.get("TRANSLATOR_CHECKPOINTS")
-    return Path(named) if named else Path(__file__).resolve().parents[2] / "checkpoints"
+    return Path(named) if named else resources("checkpoints")
 
 
-def is_marian(folder: Path) -> bool:
-    """Whether a folder is laid out as a Marian checkpoint: it has no manifest of ours, but one of Marian's files."""
+def new_checkpoints_folder() -> Path:
+    """Where a new checkpoint goes unless told otherwise: `checkpoints_folder`, or `checkpoints/` here if installed."""
+    named = os.environ.get("TRANSLATOR_CHECKPOINTS")
+    return Path(named or "checkpoints") if named or is_installed() else checkpoints_folder()
+
+
+def is_foreign(folder: Path) -> bool:
+    """Whether a folder is laid out as `transformers` lays out a translator: no manifest of ours, but its files."""
     if (folder / MANIFEST).exists():
         return False
-    return any((folder / name).is_file() for name in (SOURCE_SPM, TARGET_SPM, VOCAB))
+    return any((folder / name).is_file() for name in (SOURCE_SPM, TARGET_SPM, VOCAB, SPM, TOKENIZER_JSON))
 
 
 def refusal(folder: Path) -> str | None:
-    """Why a page does not offer `folder`, or None if it does: our own format, or Marian's with safetensors.
+    """Why a page does not offer `folder`, or None if it does: our own format, or another's with safetensors.
 
     Nothing is verified yet; that is done when it is loaded.
     """
     if (folder / MANIFEST).is_file():
         return None
     convert = f"convert it first: python -m translator convert {folder} FOLDER"
-    if is_marian(folder):
+    if is_foreign(folder):
         return None if (folder / SAFE_WEIGHTS).is_file() else f"{folder} has no {SAFE_WEIGHTS}; {convert}"
     if not folder.is_dir():
         return f"{folder} is no folder"
-    return f"{folder} is no checkpoint: it has neither {MANIFEST} nor {SOURCE_SPM}; if it is another's, {convert}"
+    files = f"{MANIFEST}, {SOURCE_SPM} or {SPM}"
+    return f"{folder} is no checkpoint: it has no {files}; if it is another's, {convert}"
 
 
 def offered(named: Sequence[str] = (), shipped: Sequence[str] = ()) -> dict[str, str | Path]:

@@ -9,12 +9,13 @@ from typing import Any
 import torch
 
 from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, SRC, TGT, WEIGHTS, Bundle
+from translator.checkpoints.cost import check_decode_cost, check_model_cost, check_room
 from translator.checkpoints.hub import download
+from translator.checkpoints.layouts import load_foreign
 from translator.checkpoints.manifest import MANIFEST, inside, read_json, verify
-from translator.checkpoints.marian import load_marian
 from translator.checkpoints.place import former
 from translator.checkpoints.save import vocabulary_mismatch
-from translator.checkpoints.shelf import HUB_ID, NAME, checkpoints_folder, is_marian
+from translator.checkpoints.shelf import HUB_ID, NAME, checkpoints_folder, is_foreign
 from translator.checkpoints.weights import DTYPES, check_header_size, unpack
 from translator.config import DecodeConfig, ModelConfig, TextConfig, from_dict
 from translator.errors import CheckpointError, InputError
@@ -54,6 +55,15 @@ def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None 
 
 def _find(name: str | Path, revision: str | None, pickles: bool) -> Bundle:
     """The checkpoint, on the CPU."""
+    bundle = _loaded(name, revision, pickles)
+    try:
+        check_decode_cost(bundle.model.config, bundle.decode)
+    except CheckpointError as error:
+        raise CheckpointError(f"{bundle.folder}: {error}") from error
+    return bundle
+
+
+def _loaded(name: str | Path, revision: str | None, pickles: bool) -> Bundle:
     folder = _local(name)
     if folder is None:
         if not HUB_ID.fullmatch(str(name)):
@@ -112,19 +122,21 @@ def _known() -> str:
 
 def _read(folder: Path, *, root: Path, pickles: bool, name: str | None = None) -> Bundle:
     """Verify and load `folder`; `name` overrules the name it gives itself."""
-    if is_marian(folder):
-        return load_marian(folder, root=root, name=name, pickles=pickles)
+    if is_foreign(folder):
+        return load_foreign(folder, root=root, name=name, pickles=pickles)
     weights = inside(folder, WEIGHTS, root)
     check_header_size(weights)  # before a byte of it is hashed
-    digests = verify(folder, root)
-    config = read_json(folder / CONFIG, 2**20)
+    config = read_json(inside(folder, CONFIG, root), 2**20)
     try:
         src_language, tgt_language = _check_config(config)
         model_config = from_dict(ModelConfig, config["model"])
         decode = from_dict(DecodeConfig, config["decode"])
         text = {side: from_dict(TextConfig, config["text"][side]) for side in ("src", "tgt")}
-    except (InputError, KeyError, TypeError) as error:
+        check_model_cost(model_config)
+    except (CheckpointError, InputError, KeyError, TypeError) as error:
         raise CheckpointError(f"{folder / CONFIG}: {error}") from error
+    check_room(weights, widened=2 if config["dtype"] == "float16" else 1)
+    digests = verify(folder, root)
     tokenizers = {side: _tokenizer(folder / file, text[side]) for side, file in (("src", SRC), ("tgt", TGT))}
     model = unpack(weights, model_config, config["dtype"])
     mismatch = vocabulary_mismatch(model, tokenizers["src"], tokenizers["tgt"])

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from translator.config import TextConfig
+from translator.errors import CheckpointError
 from translator.text import tokenizer as _tokenizer
 from translator.text.legacy import LegacyTokenizer
+from translator.text.multilingual import MultilingualTokenizer
 from translator.text.normalise import Normalised, is_blank, normalise, normalise_text
 from translator.text.segment import words
 from translator.text.sentencepiece import SentencePieceTokenizer
@@ -17,6 +19,7 @@ from translator.text.vocabulary import VocabularyTokenizer
 __all__ = [
     "Encoding",
     "LegacyTokenizer",
+    "MultilingualTokenizer",
     "Normalised",
     "SentencePieceTokenizer",
     "SubwordTokenizer",
@@ -36,6 +39,7 @@ _KINDS: dict[str, Callable[[Path, TextConfig, dict[str, Any]], Tokenizer]] = {
     "word": VocabularyTokenizer.restore,
     "char": VocabularyTokenizer.restore,
     "sentencepiece": SentencePieceTokenizer.restore,
+    "multilingual": MultilingualTokenizer.restore,
     "treebank": LegacyTokenizer.restore,
     "bare": LegacyTokenizer.restore,
 }
@@ -49,4 +53,8 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
     """
     path = Path(path)
     config, data = _tokenizer.read(path)
+    if config.level not in _KINDS:
+        raise CheckpointError(
+            f"{path}: level is {config.level!r}, which is stored nowhere; known are {', '.join(_KINDS)}"
+        )
     return _KINDS[config.level](path, config, data)

@@ -50,7 +50,7 @@ class SentencePieceTokenizer(common.ManyTexts):
         self.unk_id: int | None = self._ids[UNK]
         self._specials = {self.pad_id, self.eos_id, self.unk_id}
         self._proto = model
-        self._model = _processor(model)
+        self._model = processor(model)
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -59,7 +59,7 @@ class SentencePieceTokenizer(common.ManyTexts):
         """`text` as tokens; their spans point into `text` as it was given."""
         text = normalise_text(text, self.config)
         code, rest = _language_code(text)
-        normalised = self._normalised(rest, len(code))
+        normalised = normalised_by(self._model, rest, len(code))
         shown = code + normalised.text
         word_of = common.word_of_characters(shown, words(shown, self.config.language))
         tokens = [Token(self._id(code), code, (0, len(code)), 0, unknown=code not in self._ids)] if code else []
@@ -101,8 +101,12 @@ class SentencePieceTokenizer(common.ManyTexts):
 
     def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]:
         """Produced `ids` as tokens; their spans point into `decode(ids)`."""
+        return self._produced(ids, self.config.language)
+
+    def _produced(self, ids: Sequence[int], language: str) -> tuple[Token, ...]:
+        """Produced `ids` as tokens, with the words that `language` has."""
         text, spans = self._joined(ids)
-        word_of = common.word_of_characters(text, words(text, self.config.language))
+        word_of = common.word_of_characters(text, words(text, language))
         out = []
         for id, (start, end) in zip(ids, spans, strict=True):
             piece = self._pieces[id]
@@ -145,15 +149,6 @@ class SentencePieceTokenizer(common.ManyTexts):
     def _split(self, text: str) -> list[str]:
         return list(self._model.encode(text, out_type=str))
 
-    def _normalised(self, text: str, shift: int) -> Normalised:
-        """What sentencepiece makes of `text`, spaces as spaces; spans are moved by `shift` characters."""
-        shown, starts = self._model.normalize(text, with_offsets=True)
-        ends = [len(text)] * len(shown)
-        for index in reversed(range(len(shown) - 1)):  # characters that came of one end together
-            ends[index] = starts[index + 1] if starts[index + 1] > starts[index] else ends[index + 1]
-        spans = [(shift + start, shift + end) for start, end in zip(starts, ends, strict=False)]
-        return Normalised(shown.replace(MARK, " "), spans)
-
     def _joined(self, ids: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
         """The text of `ids`, outer spaces off, and the span of each id in it (empty for special tokens)."""
         common.check_ids(ids, len(self))
@@ -169,17 +164,34 @@ class SentencePieceTokenizer(common.ManyTexts):
         return text, spans
 
 
-def _processor(model: bytes) -> Any:
+def processor(model: bytes) -> Any:
+    """The sentencepiece model whose file has the content `model`.
+
+    Raises:
+        CheckpointError: the package is missing, or it is no such model.
+    """
     try:
         from sentencepiece import SentencePieceProcessor
     except ImportError as error:
         raise CheckpointError(
             "this checkpoint needs the sentencepiece package, which is not installed: pip install sentencepiece"
         ) from error
+    if not model:  # which would give a processor without a model
+        raise CheckpointError("it is empty; fetch the checkpoint again")
     try:
         return SentencePieceProcessor(model_proto=model)
     except (RuntimeError, ValueError, TypeError) as error:
         raise CheckpointError("it is no sentencepiece model; fetch the checkpoint again") from error
+
+
+def normalised_by(model: Any, text: str, shift: int = 0) -> Normalised:
+    """What the sentencepiece `model` makes of `text`, spaces as spaces; spans are moved by `shift` characters."""
+    shown, starts = model.normalize(text, with_offsets=True)
+    ends = [len(text)] * len(shown)
+    for index in reversed(range(len(shown) - 1)):  # characters that came of one end together
+        ends[index] = starts[index + 1] if starts[index + 1] > starts[index] else ends[index + 1]
+    spans = [(shift + start, shift + end) for start, end in zip(starts, ends, strict=False)]
+    return Normalised(shown.replace(MARK, " "), spans)
 
 
 def _language_code(text: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from translator.config import TextConfig, from_dict
 from translator.errors import CheckpointError, InputError
+from translator.rules import whole
 from translator.text.normalise import Normalised
 from translator.trace import Token
 
@@ -18,7 +19,15 @@ PAD, START, EOS, UNK = range(4)
 FORMAT_VERSION = 1
 MAX_BYTES = 64 * 2**20
 # What the file of a level has beside its pieces.
-_MORE = {"subword": ("merges",), "sentencepiece": ("model",), "treebank": ("source",), "bare": ("source",)}
+_MORE = {
+    "subword": ("merges",),
+    "sentencepiece": ("model",),
+    "multilingual": ("model", "languages", "place", "start_id", "source"),
+    "treebank": ("source",),
+    "bare": ("source",),
+}
+# Whose special tokens lie where their makers put them.
+_FOREIGN = ("sentencepiece", "multilingual")
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,11 @@ class Tokenizer(Protocol):
     @property
     def unk_id(self) -> int | None:
         """What stands for an unknown piece; None where nothing is unknown."""
+        ...
+
+    @property
+    def closing_ids(self) -> tuple[int, ...]:
+        """What an encoder reads after the text: EOS, and with some checkpoints the language."""
         ...
 
     def __len__(self) -> int:
@@ -120,9 +134,23 @@ class Tokenizer(Protocol):
 class ManyTexts:
     """What every tokenizer does alike once it cuts a text into pre-tokens."""
 
+    @property
+    def closing_ids(self: Tokenizer) -> tuple[int, ...]:
+        """What an encoder reads after the text: EOS."""
+        return (self.eos_id,)
+
     def ids_batch(self: Tokenizer, texts: Sequence[str], *, dropout: float = 0.0, seed: int = 0) -> list[list[int]]:
         """The ids of every text, without EOS; see `ids_of_pretokens`."""
         return self.ids_of_pretokens([self.pretokens(text) for text in texts], dropout=dropout, seed=seed)
+
+
+def check_id(id: object, size: int) -> int:
+    """`id` if a vocabulary of `size` pieces has it.
+
+    Raises:
+        InputError: it has not.
+    """
+    return whole("a token id", id, 0, size - 1)
 
 
 def check_ids(ids: Sequence[int], size: int) -> None:
@@ -176,7 +204,7 @@ def read(path: Path) -> tuple[TextConfig, dict[str, Any]]:
     if set(data) != wanted:
         raise CheckpointError(f"{path}: it has {', '.join(sorted(data))}; want {', '.join(sorted(wanted))}")
     _check_pieces(path, data["pieces"])
-    if config.level != "sentencepiece":  # whose special tokens lie where its makers put them
+    if config.level not in _FOREIGN:
         check_fixed(path, data["pieces"], SPECIALS)
     return config, data
 

@@ -1,0 +1,35 @@
+"""Which of the layouts of `transformers` a folder has, told by its config.json."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from translator.checkpoints import marian, multilingual
+from translator.checkpoints.bundle import CONFIG, Bundle
+from translator.checkpoints.manifest import inside, read_json
+from translator.checkpoints.shelf import SOURCE_SPM, SPM, TARGET_SPM, TOKENIZER_JSON, VOCAB
+from translator.errors import CheckpointError
+
+LOADERS = {"marian": marian.load_marian, **dict.fromkeys(multilingual.MODEL_TYPES, multilingual.load_multilingual)}
+SIDE_FILES = tuple(sorted({*marian.SIDE_FILES, *multilingual.SIDE_FILES}))
+
+
+def load_foreign(folder: Path, *, root: Path, name: str | None = None, pickles: bool = True) -> Bundle:
+    """Load a folder of `transformers`, on the CPU; see `load_marian` and `load_multilingual`.
+
+    Raises:
+        CheckpointError: its model is of no type that is known here, or a file is missing or damaged.
+    """
+    path = folder / CONFIG
+    if not path.is_file():
+        raise CheckpointError(f"{path} is missing; it says what the model is")
+    kind = read_json(inside(folder, CONFIG, root), 2**20).get("model_type")
+    if not isinstance(kind, str) or kind not in LOADERS:
+        raise CheckpointError(f"{path}: model_type is {kind!r}; known are {', '.join(sorted(LOADERS))}")
+    return LOADERS[kind](folder, root=root, name=name, pickles=pickles)
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a folder holds what some layout needs beside its weights."""
+    has = {name for name in (CONFIG, SOURCE_SPM, TARGET_SPM, VOCAB, SPM, TOKENIZER_JSON) if (folder / name).is_file()}
+    return any(needed <= has for needed in ({*marian.NEEDED}, {CONFIG, SPM}, {CONFIG, TOKENIZER_JSON}))
