@@ -36,7 +36,7 @@ def toy_checkpoint(toy_config: Make, toy_data: Path, tmp_path: Path) -> Path:
     run = tmp_path / "first"
     train_run(config, toy_data, run)
     out = tmp_path / "toy-checkpoint"
-    return export(run, read_pairs(toy_data / "dev.tsv"), out, device=torch.device("cpu")).folder
+    return export(run, {"dev": read_pairs(toy_data / "dev.tsv")}, out, device=torch.device("cpu")).folder
 
 
 def begun(config: TrainConfig, checkpoint: Path | str, **changes: object) -> TrainConfig:
@@ -137,7 +137,7 @@ def test_an_export_weighs_the_checkpoint_and_keeps_its_decoding(
     config, _ = toy_config(steps=2, lr=0.5, warmup=1, eval_every=2, average=1)  # which ruins it
     run, out = tmp_path / "run", tmp_path / "out"
     train_run(begun(config, toy_checkpoint), toy_data, run)
-    exported = export(run, read_pairs(toy_data / "dev.tsv"), out, device=torch.device("cpu"))
+    exported = export(run, {"dev": read_pairs(toy_data / "dev.tsv")}, out, device=torch.device("cpu"))
     assert "a quarter of the last evaluation and three of the run before" in exported.scores
     made = translator.load(out, device="cpu").bundle
     assert made.decode == settings
@@ -169,7 +169,7 @@ def test_a_marian_checkpoint_can_be_taught(tiny_marian: Path, toy_config: Make, 
     run, out = tmp_path / "run", tmp_path / "out"
     trainer, _ = train_run(config, data, run)
     assert same(load_bundle(run / BASE), load_bundle(tiny_marian))
-    export(run, read_pairs(data / "dev.tsv"), out, device=torch.device("cpu"))
+    export(run, {"dev": read_pairs(data / "dev.tsv")}, out, device=torch.device("cpu"))
     assert translator.load(out, device="cpu").translate("Das Haus.").translation == told
     again, _ = build(trainer.config, data, run)
     assert same(again.model, trainer.model)

@@ -6,6 +6,8 @@ import gzip
 import hashlib
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from translator.training.run import build, train
 from translator.training.selection import BASE, SELECTED
 from translator.training.state import read_log, read_whole, write_whole
 
+ROOT = Path(__file__).parents[2]
 Make = Callable[..., tuple[TrainConfig, Path]]
 
 
@@ -241,3 +244,45 @@ def test_where_no_checkpoint_may_go_is_said_before_training(
     assert main(["train", str(path), *places]) == 2
     assert "another" in capsys.readouterr().err or out == "full"
     assert not (tmp_path / "run").exists() and (tmp_path / "full" / "thesis.txt").exists()
+
+
+TRAIN = """
+import sys
+from pathlib import Path
+from translator.training import claim, run
+from translator.training.claim import read_config
+
+def said(*_):
+    print("begun", flush=True)
+    sys.stdin.readline()
+    raise SystemExit(0)
+
+run.claim = said
+run.train(read_config(Path(sys.argv[1])), Path(sys.argv[2]), Path(sys.argv[3]))
+"""
+
+
+@pytest.mark.slow
+def test_two_trainings_in_one_folder_are_refused_in_words_until_the_first_is_gone(
+    toy_config: Make, toy_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, path = toy_config(steps=2, eval_every=2)
+    folder = tmp_path / "run"
+    asked = ["train", str(path), "--data", str(toy_data), "--out", str(folder), "--checkpoint", str(tmp_path / "made")]
+    command = [sys.executable, "-c", TRAIN, str(path), str(toy_data), str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as first:
+        assert first.stdout is not None and first.stdout.readline() == b"begun\n"
+        before = digests(folder)
+        assert main(asked) == 2
+        assert "is being trained in by another process" in capsys.readouterr().err
+        assert digests(folder) == before and not (tmp_path / "made").exists()
+        first.kill()
+    assert main(asked) == 0, "the system has taken the lock back"
+
+
+def test_a_training_that_ended_leaves_its_folder_free(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
+    config, _ = toy_config(steps=2, eval_every=2)
+    train(config, toy_data, tmp_path / "run")
+    with pytest.raises(InputError, match="other settings"):
+        train(replace(config, seed=7), toy_data, tmp_path / "run")
+    train(config, toy_data, tmp_path / "run")

@@ -106,7 +106,7 @@ def test_the_mean_with_the_run_before_is_a_candidate(
     scores = itertools.count()  # whatever is asked last is best
     module = importlib.import_module("translator.training.export")
     monkeypatch.setattr(module, "development", lambda *_, **__: lambda _: {"bleu": next(scores), "chrf": 0.0})
-    exported = module.export(run, [], out, device=torch.device("cpu"))
+    exported = module.export(run, {}, out, device=torch.device("cpu"))
     assert exported.chosen == "the mean of the last evaluation and of the run before"
     now, before = (read_whole(folder.joinpath(name)) for folder, name in (
         (run, "weights-000000004.pt"), (run / "base", "weights-000000002.pt")))  # fmt: skip
@@ -125,7 +125,7 @@ def test_the_mean_with_the_two_runs_before_is_a_candidate(
     scores = itertools.count()  # whatever is asked last is best
     module = importlib.import_module("translator.training.export")
     monkeypatch.setattr(module, "development", lambda *_, **__: lambda _: {"bleu": next(scores), "chrf": 0.0})
-    exported = module.export(run, [], tmp_path / "toy", device=torch.device("cpu"))
+    exported = module.export(run, {}, tmp_path / "toy", device=torch.device("cpu"))
     assert exported.chosen == "the mean of the last evaluation and of the two runs before"
     ends = [run / "weights-000000004.pt", *(run / before / "weights-000000002.pt" for before in ("base", "base/base"))]
     kept = [read_whole(end) for end in ends]
@@ -149,7 +149,7 @@ def test_candidates_are_compared_as_the_checkpoint_decodes(
         return lambda _: {"bleu": 1.0, "chrf": 0.0}
 
     monkeypatch.setattr(module, "development", development)
-    module.export(run, [], out, device=torch.device("cpu"))
+    module.export(run, {}, out, device=torch.device("cpu"))
     assert [(each.method, each.beam, each.length_penalty) for each in asked] == [("beam", 3, 1.25)]
     assert "(beam 3)" in load_bundle(out, device="cpu").card
 
@@ -163,7 +163,7 @@ def test_only_a_run_of_the_same_model_is_averaged_with(
         config = replace(config, base={"steps": 2, "model": {**config.model, "encoder_layers": 1}})
     train_run(config, toy_data, tmp_path / "run")
     pairs = [Pair(source, target, "toy") for source, target in (("abc", "cba"), ("abd", "dba"))]
-    exported = export(tmp_path / "run", pairs, tmp_path / "toy", device=torch.device("cpu"))
+    exported = export(tmp_path / "run", {"dev": pairs}, tmp_path / "toy", device=torch.device("cpu"))
     assert not [name for name in exported.scores if "run before" in name]
 
 

@@ -79,9 +79,9 @@ def test_a_toy_task_is_learnt(toy_config: Make, toy_data: Path, tmp_path: Path) 
     trainer, corpus = build(config, toy_data, tmp_path / "run")
     trainer.run(save_every=300)
     model = trainer.model.eval()
-    sources = [[*ids, model.config.eos_id] for ids in corpus.src.ids_batch([pair.src for pair in corpus.dev])]
+    sources = [[*ids, model.config.eos_id] for ids in corpus.src.ids_batch([pair.src for pair in corpus.dev["dev"]])]
     found = search_batch(model, sources, DecodeConfig(), max_lengths=[10] * len(sources))
-    right = sum(corpus.tgt.decode(ids) == pair.src[::-1] for ids, pair in zip(found, corpus.dev, strict=True))
+    right = sum(corpus.tgt.decode(ids) == pair.src[::-1] for ids, pair in zip(found, corpus.dev["dev"], strict=True))
     assert right / len(found) > 0.95
     dev = read_log(tmp_path / "run" / "log.jsonl")[-1]
     assert dev["dev_accuracy"] > 0.95 and dev["hours"] > 0

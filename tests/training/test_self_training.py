@@ -20,7 +20,7 @@ from translator.training.data import read_pairs
 from translator.training.export import export
 from translator.training.loop import Process, Trainer
 from translator.training.run import train as train_run
-from translator.training.self_training import CORPUS, PAIRS, Teacher, write_pairs
+from translator.training.self_training import CORPUS, PAIRS, Teacher, surest, write_pairs
 
 Make = Callable[..., tuple[TrainConfig, Path]]
 EVERYTHING = -100.0
@@ -44,7 +44,7 @@ def toy_checkpoint(toy_config: Make, toy_data: Path, tmp_path: Path) -> Path:
     """A checkpoint of the toy task that ends what it writes, mostly."""
     config, _ = toy_config(steps=60, batch_tokens=400, eval_every=60, seed=3)
     train_run(config, toy_data, tmp_path / "first")
-    dev = read_pairs(toy_data / "dev.tsv")
+    dev = {"dev": read_pairs(toy_data / "dev.tsv")}
     return export(tmp_path / "first", dev, tmp_path / "toy-checkpoint", device=torch.device("cpu")).folder
 
 
@@ -192,3 +192,24 @@ def test_what_cannot_be_is_refused_in_words(
     (other / "monolingual.txt").write_text("jjjjj\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"on other sentences than those of .*monolingual\.txt\. Give"):
         train_run(config, other, tmp_path / "run")
+
+
+def test_long_sentences_compete_with_long_ones() -> None:
+    """Each length keeps its surest, however unsure, and whatever reaches the bound stays."""
+    sentences = ["two words"] * 10 + [" ".join(["long"] * 20)] * 10
+    scores = [-0.1 * n for n in range(10)] + [-2.0 - 0.1 * n for n in range(10)]
+    assert [n for n, keep in enumerate(surest(sentences, scores, -0.35, 0.0)) if keep] == [0, 1, 2, 3]
+    assert [n for n, keep in enumerate(surest(sentences, scores, -0.35, 0.2)) if keep] == [0, 1, 2, 3, 10, 11]
+    assert [n for n, keep in enumerate(surest(sentences, scores, -0.05, 0.2)) if keep] == [0, 1, 10, 11]
+    assert all(surest(sentences, scores, -0.05, 1.0)) and surest([], [], -1.0, 0.5) == []
+
+
+def test_a_share_of_each_length_joins_the_text(
+    toy_config: Make, alone: Path, toy_checkpoint: Path, tmp_path: Path
+) -> None:
+    want = wanted(toy_checkpoint)
+    config = of_checkpoint(toy_config, toy_checkpoint, self_training=0.0, self_training_share=0.25)
+    train_run(config, alone, tmp_path / "run")
+    found = taken(tmp_path / "run")
+    best = sorted(want, key=lambda src: -want[src][1])[: round(0.25 * len(want))]
+    assert len(found) == len(best) and len(set(found) & set(best)) >= len(best) - 1  # a batch rounds otherwise

@@ -125,6 +125,7 @@ def _training(card: Card) -> str:
 
     taught = [
         f"run {number}: what the weights before it translated with at least {run.self_training:g} nats a token"
+        + (f", and the surest {run.self_training_share:.0%} of each length" if run.self_training_share else "")
         for number, run in enumerate(runs, start=1)
         if run.self_training is not None
     ]

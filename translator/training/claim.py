@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from translator.checkpoints.shelf import MANIFEST
 from translator.config import TrainConfig, from_dict, to_json
@@ -14,6 +14,8 @@ from translator.errors import InputError
 from translator.text.lines import read_lines
 from translator.training.data import MONOLINGUAL, find_monolingual, find_split
 from translator.training.state import STATES, read_state, trained
+
+C = TypeVar("C")
 
 SETTINGS, TEXT = "train.json", "text.json"
 MAY_CHANGE = ("steps", "decay", "eval_every", "average")
@@ -24,6 +26,15 @@ def read_config(path: Path) -> TrainConfig:
     """A training config from its JSON file.
 
     Raises:
+        InputError: as `read_settings`.
+    """
+    return read_settings(path, TrainConfig)
+
+
+def read_settings(path: Path, kind: type[C]) -> C:
+    """The frozen config `kind` from its JSON file.
+
+    Raises:
         InputError: the file is missing or no JSON, or a setting is unknown or out of range.
     """
     try:
@@ -32,7 +43,7 @@ def read_config(path: Path) -> TrainConfig:
         raise InputError(f"{path} cannot be read as a training config: {error}") from error
     if not isinstance(values, dict):
         raise InputError(f"{path} holds no JSON object of training settings")
-    return from_dict(TrainConfig, values)
+    return from_dict(kind, values)
 
 
 def claim(config: TrainConfig, data: Path, folder: Path) -> None:
@@ -60,7 +71,7 @@ def claim(config: TrainConfig, data: Path, folder: Path) -> None:
         step = read_state(state)["progress"].step
         if step > config.steps:
             raise InputError(f"steps is {config.steps}, but {folder} has gone {step} already; ask for as many or more")
-    read = {split: find_split(data, split) for split in ("train", "dev")}
+    read = {split: find_split(data, split) for split in ("train", *config.dev)}
     if config.self_training is not None:
         read[MONOLINGUAL] = find_monolingual(data)
     text = {name: _digest(path) for name, path in read.items()}

@@ -1,4 +1,4 @@
-"""The commands `train`, `evaluate` and `describe` of python -m translator."""
+"""The commands `train`, `prepare`, `evaluate`, `adequacy` and `describe` of python -m translator."""
 
 from __future__ import annotations
 
@@ -30,6 +30,12 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.add_argument("--threads", type=int, help="threads that PyTorch may use")
     command.set_defaults(run=_train)
 
+    command = commands.add_parser("prepare", help="take everyday test sets, and near copies, out of the training text")
+    command.add_argument("config", type=Path, metavar="CONFIG", help="what to draw, JSON (see configs/data-*.json)")
+    command.add_argument("--data", required=True, type=Path, metavar="DIR", help="holds a folder of the pair, and mono")
+    command.add_argument("--out", required=True, type=Path, metavar="DIR", help="where all that training reads goes")
+    command.set_defaults(run=_prepare)
+
     command = commands.add_parser("evaluate", help="score a checkpoint on test files: BLEU, chrF, speed")
     command.add_argument("files", nargs="+", type=Path, metavar="FILE", help="source, target, corpus (.tsv, .tsv.gz)")
     command.add_argument("--model", required=True, help="a name (de-en), a folder, or a hub id (owner/name)")
@@ -40,6 +46,18 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     for name, (kind, text) in SETTINGS.items():
         command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, help=text)
     command.set_defaults(run=_evaluate)
+
+    command = commands.add_parser("adequacy", help="what share of the ideas of everyday sentences arrives")
+    command.add_argument("--model", required=True, help="a name (de-en), a folder, or a hub id (owner/name)")
+    command.add_argument("--revision", help="of a hub id: the commit, 40 hex digits, or a branch")
+    command.add_argument("--sentences", type=Path, metavar="FILE", help="with ideas (default: assets/adequacy's)")
+    command.add_argument("--store", action="store_true", help="write it into the checkpoint's card")
+    command.add_argument("--lost", action="store_true", help="print every sentence that lost an idea, and which")
+    command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
+    command.add_argument("--threads", type=int, help="threads that PyTorch may use")
+    for name, (kind, text) in SETTINGS.items():
+        command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, help=text)
+    command.set_defaults(run=_adequacy)
 
     command = commands.add_parser("describe", help="score a checkpoint on every test file and write its model card")
     command.add_argument("model", help="a name (de-en) or a folder")
@@ -53,21 +71,21 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def _train(args: argparse.Namespace) -> None:
     from translator.checkpoints.place import free_place
-    from translator.checkpoints.shelf import checkpoints_folder
+    from translator.checkpoints.shelf import new_checkpoints_folder
     from translator.checkpoints.store import choose_device
     from translator.errors import InputError
     from translator.training.claim import read_config
-    from translator.training.data import find_split, read_pairs
+    from translator.training.data import read_dev
     from translator.training.export import export
     from translator.training.run import train
 
     config = read_config(args.config)
     run = args.out or Path("runs") / config.name
-    out = free_place(args.checkpoint or checkpoints_folder() / config.name)  # refused before the work of hours
+    out = free_place(args.checkpoint or new_checkpoints_folder() / config.name)  # refused before the work of hours
     if out in (run.resolve(), *run.resolve().parents):
         raise InputError(f"the run's folder {run} lies in {out}, where the checkpoint goes; name another one")
     if args.export_only:
-        dev = read_pairs(find_split(args.data, "dev"))
+        dev = read_dev(config, args.data)
     else:
         trainer, corpus = train(config, args.data, run, device=args.device)
         dev = corpus.dev
@@ -79,7 +97,16 @@ def _train(args: argparse.Namespace) -> None:
     print(f"{exported.folder} is {exported.chosen} of {run}")
 
 
+def _prepare(args: argparse.Namespace) -> None:
+    from translator.training.claim import read_settings
+    from translator.training.hold_out import HoldOut, prepare
+
+    for name, count in prepare(read_settings(args.config, HoldOut), args.data, args.out).items():
+        print(f"{name}: {count:,}")
+
+
 def _evaluate(args: argparse.Namespace) -> None:
+    from translator.files import write_whole
     from translator.pipeline import load
     from translator.training.evaluate import evaluate_file, table, to_json
     from translator.training.loop import Process
@@ -92,10 +119,33 @@ def _evaluate(args: argparse.Namespace) -> None:
         return
     print(table(evaluations))
     if args.json is not None:
-        args.json.write_text(to_json(translator, evaluations, settings), encoding="utf-8")
+        write_whole(args.json, to_json(translator, evaluations, settings))
     for one in evaluations:
         for reason in one.refused:
             print(f"{one.name}: {reason}", file=sys.stderr)
+
+
+def _adequacy(args: argparse.Namespace) -> None:
+    from translator.errors import InputError
+    from translator.pipeline import load
+    from translator.training.adequacy import adequacy_path, judge, read_adequacy, report, store
+
+    settings: dict[str, Any] = {"method": "beam"}
+    settings |= {name: getattr(args, name) for name in SETTINGS if hasattr(args, name)}
+    if args.store and (len(settings) > 1 or args.sentences is not None):
+        raise InputError("--store takes no other sentences or settings; a card tells of the checkpoint as it is")
+    translator = load(args.model, device=args.device, revision=args.revision)
+    path = args.sentences or adequacy_path(*translator.languages)
+    sentences = read_adequacy(path)
+    if not sentences:
+        raise InputError(f"{path} holds no sentences; name a file of sentences and ideas with --sentences")
+    texts = translator.translate_batch([sentence.source for sentence in sentences], **settings)
+    found = judge(sentences, texts, translator.languages[1])
+    print(report(found))
+    if args.store:
+        print(f"stored in {store(translator.bundle, found)}: README.md", file=sys.stderr)
+    for number, ideas in found.lost.items() if args.lost else ():
+        print(f"\n{sentences[number].source}\n{texts[number]}\n  lost: {'; '.join(ideas)}")
 
 
 def _describe(args: argparse.Namespace) -> None:

@@ -13,6 +13,7 @@ from torch import Tensor
 from translator.config import ModelConfig, TrainConfig
 from translator.errors import InputError
 from translator.text.lines import read_lines
+from translator.training.join import joined
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,15 @@ def _find(folder: Path, name: str, why: str) -> Path:
     raise InputError(f"{folder} has no {name}.gz; {why}")
 
 
+def read_dev(config: TrainConfig, folder: Path) -> dict[str, list[Pair]]:
+    """The pairs of each development set of a run.
+
+    Raises:
+        InputError: a file is missing or malformed.
+    """
+    return {name: read_pairs(find_split(folder, name)) for name in config.dev}
+
+
 def grouped(pairs: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
     """Sources, each once, with all the references that stand in neighbouring lines."""
     sources: list[str] = []
@@ -88,9 +98,19 @@ def grouped(pairs: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
     return sources, references
 
 
-def copies(corpora: Sequence[str], weights: Mapping[str, float], rng: np.random.Generator) -> np.ndarray:
-    """Indices of the pairs of one epoch: each as often as its corpus weighs, a fraction by chance."""
+def copies(
+    corpora: Sequence[str],
+    weights: Mapping[str, float],
+    rng: np.random.Generator,
+    factors: Sequence[float] | np.ndarray | None = None,
+) -> np.ndarray:
+    """Indices of the pairs of one epoch: each as often as its corpus weighs, a fraction by chance.
+
+    `factors` multiply that, one for each pair.
+    """
     wanted = np.array([weights.get(name, 1.0) for name in corpora])
+    if factors is not None:
+        wanted = wanted * np.asarray(factors)
     whole = np.floor(wanted)
     count = (whole + (rng.random(len(wanted)) < wanted - whole)).astype(np.int64)
     return np.repeat(np.arange(len(wanted)), count)
@@ -169,6 +189,8 @@ class Epochs:
     Args:
         corpora: the corpus name of each pair.
         encode: epoch → (source ids, target ids) of every pair, without EOS.
+        factors: of each pair, how often it takes part beside its corpus's weight; None: all alike.
+        joins: of each pair, whether another sentence may follow it; needed where `config.join` is not 0.
     """
 
     def __init__(
@@ -176,8 +198,12 @@ class Epochs:
         corpora: Sequence[str],
         encode: Callable[[int], tuple[list[list[int]], list[list[int]]]],
         config: TrainConfig,
+        *,
+        factors: Sequence[float] | None = None,
+        joins: Sequence[bool] | None = None,
     ) -> None:
-        self.corpora, self.encode, self.config = corpora, encode, config
+        self.corpora, self.encode, self.config, self.factors = corpora, encode, config, factors
+        self.joins = np.zeros(len(corpora), dtype=bool) if joins is None else np.asarray(joins)
 
     def plan(self, epoch: int) -> tuple[list[np.ndarray], list[list[int]], list[list[int]]]:
         """The batches of an epoch as index arrays [B], and the source and target ids that they point into.
@@ -187,8 +213,14 @@ class Epochs:
         """
         rng = np.random.default_rng([self.config.seed, epoch])
         src, tgt = self.encode(epoch)
+        order = copies(self.corpora, self.config.corpora or {}, rng, self.factors)
+        if self.config.join:
+            together = joined(self.corpora, order[self.joins[order]], self.config.join, rng)
+            order = np.concatenate([order, np.arange(len(src), len(src) + len(together))])
+            src, tgt = (
+                [*side, *([id_ for i in places for id_ in side[i]] for places in together)] for side in (src, tgt)
+            )
         lengths = np.array([[len(a), len(b)] for a, b in zip(src, tgt, strict=True)]) + 1
-        order = copies(self.corpora, self.config.corpora or {}, rng)
         fits = (lengths[order] <= self.config.max_tokens).all(axis=1) & (lengths[order] > 1).all(axis=1)
         if not fits.any():
             raise InputError(f"no sentence pair has 1 to {self.config.max_tokens - 1} tokens a side; raise max_tokens")

@@ -12,14 +12,19 @@ from typing import Any
 
 from sacrebleu.metrics import CHRF
 
-from translator.analysis.profile import card_section, stored_profile, with_section
+from translator.analysis.measured import measured_sections
+from translator.analysis.profile import SECTION, card_section, stored_profile
+from translator.analysis.sections import with_section
 from translator.checkpoints.bundle import CARD, check_licence
 from translator.checkpoints.place import own_folder
 from translator.checkpoints.save import amend
 from translator.config import TrainConfig
 from translator.errors import InputError
 from translator.pipeline import Translator
+from translator.resources import resources
 from translator.text.lines import read_lines
+from translator.training import adequacy
+from translator.training.adequacy import adequacy_path, judge, read_adequacy
 from translator.training.card import lineage, own_card, render, table, verbatim
 from translator.training.claim import read_config
 from translator.training.data import find_split, grouped, read_pairs
@@ -27,7 +32,7 @@ from translator.training.evaluate import Evaluation, evaluate
 from translator.training.self_training import CORPUS
 from translator.training.state import read_log
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
+ASSETS = resources("assets")
 QUOTABLE = "test"
 """The only test file whose sentences a card shows; what others hold may not be spread."""
 FEW = 5
@@ -60,12 +65,17 @@ def describe(
     config = read_config(folder / "train.json")
     records = read_log(folder / "log.jsonl")
     profile = stored_profile(translator)
+    sections = {} if profile is None else {SECTION: card_section(profile)}
+    sections |= measured_sections(translator)
+    sections |= adequacy_section(translator)
     pairs = Counter(pair.corpus for pair in read_pairs(find_split(data, "train")))
     pairs[CORPUS] += sum(record.get("self_training_pairs", 0) for record in records)
     corpora = _learnt(config, +pairs)
     licences = _credits(list(corpora), licence, config)  # refused before the long part
     before = f" What `{config.base}` had learnt, its own card tells." if isinstance(config.base, str) else ""
-    evaluations = [evaluate(translator, read_pairs(path), name, method="beam") for name, path in _tests(data).items()]
+    evaluations = [
+        evaluate(translator, read_pairs(path), name, method="beam") for name, path in _tests(data, config).items()
+    ]
     card = render(
         replace(
             own_card(config, translator.bundle.model, records, selection),
@@ -80,8 +90,19 @@ def describe(
             licence=licence,
         )
     )
-    amend(folder, {CARD: (card if profile is None else with_section(card, card_section(profile))).encode()})
+    for name, section in sections.items():
+        card = with_section(card, name, section)
+    amend(folder, {CARD: card.encode()})
     return evaluations
+
+
+def adequacy_section(translator: Translator) -> dict[str, str]:
+    """The card's section on what of the sentences of `assets/adequacy` arrives; none where the languages have none."""
+    sentences = read_adequacy(adequacy_path(*translator.languages))
+    if not sentences:
+        return {}
+    texts = translator.translate_batch([sentence.source for sentence in sentences], method="beam")
+    return {adequacy.SECTION: adequacy.card_section(judge(sentences, texts, translator.languages[1]))}
 
 
 def _learnt(config: TrainConfig, pairs: Mapping[str, int]) -> dict[str, int]:
@@ -90,11 +111,11 @@ def _learnt(config: TrainConfig, pairs: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in pairs.items() if any(each.get(name, 1) > 0 for each in weights)}
 
 
-def _tests(data: Path) -> dict[str, Path]:
+def _tests(data: Path, config: TrainConfig) -> dict[str, Path]:
     """The test files of a data folder by name, each gzipped or not."""
     files = (*data.glob("[!.]*.tsv"), *data.glob("[!.]*.tsv.gz"))
     names = {path.name.removesuffix(".gz").removesuffix(".tsv") for path in files}
-    return {name: find_split(data, name) for name in sorted(names - {"train", "dev"})}
+    return {name: find_split(data, name) for name in sorted(names - {"train", "dev", *config.dev})}
 
 
 def _credits(corpora: Sequence[str], licence: str, config: TrainConfig) -> str:

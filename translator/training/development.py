@@ -1,8 +1,8 @@
-"""The development set: what tells which weights are best."""
+"""The development sets: what tells which weights are best."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 
@@ -23,21 +23,43 @@ ROWS = 100
 
 def development(
     shape: ModelConfig,
-    dev: Sequence[Pair],
+    dev: Mapping[str, Sequence[Pair]],
     src: Tokenizer,
     tgt: Tokenizer,
     *,
     sentences: int | None = None,
     decode: DecodeConfig = GREEDY,
 ) -> Evaluate:
-    """The scorer of the development set `dev`: loss and accuracy on every pair, BLEU on the first sources.
+    """The scorer of the development sets `dev`: the means of loss, accuracy, BLEU and chrF over them.
+
+    Of several sets each one's own BLEU and loss are there too, as "bleu_NAME" and "nll_NAME".
 
     Args:
-        sentences: how many sources are translated for BLEU; None for all.
+        sentences: how many sources of each set are translated for BLEU; None for all.
         decode: how they are translated.
     Raises:
         InputError: a pair has more tokens than the model can read.
     """
+    sets = {name: _scorer(shape, pairs, src, tgt, sentences, decode) for name, pairs in dev.items()}
+
+    def evaluate(model: Transformer) -> dict[str, float]:
+        found = {name: score_set(model) for name, score_set in sets.items()}
+        means = {key: sum(each[key] for each in found.values()) / len(found) for key in next(iter(found.values()))}
+        own = {f"{key}_{name}": each[key] for key in ("bleu", "nll") for name, each in found.items()}
+        return means | (own if len(found) > 1 else {})
+
+    return evaluate
+
+
+def _scorer(
+    shape: ModelConfig,
+    dev: Sequence[Pair],
+    src: Tokenizer,
+    tgt: Tokenizer,
+    sentences: int | None,
+    decode: DecodeConfig,
+) -> Evaluate:
+    """Loss and accuracy on every pair of one set, BLEU on the first sources."""
     src_ids, tgt_ids = src.ids_batch([pair.src for pair in dev]), tgt.ids_batch([pair.tgt for pair in dev])
     _check_lengths(shape, src_ids, tgt_ids)
     sources, references = grouped(dev)

@@ -37,7 +37,7 @@ class Exported:
     scores: Mapping[str, Mapping[str, float]]
 
 
-def export(run: Path, dev: Sequence[Pair], out: Path, *, device: torch.device) -> Exported:
+def export(run: Path, dev: Mapping[str, Sequence[Pair]], out: Path, *, device: torch.device) -> Exported:
     """Make `out` a checkpoint of the weights that the run has kept; nothing is written into `run`, which may go on.
 
     The decoding settings that `out` has already are kept and translate the development set (else those of the

@@ -18,9 +18,12 @@ from translator.model import Transformer
 from translator.text import SubwordTokenizer, Tokenizer, VocabularyTokenizer, load_tokenizer
 from translator.training.begin import checkpoint_of, keep, settled
 from translator.training.claim import claim
-from translator.training.data import Epochs, Pair, copies, find_split, read_pairs
+from translator.training.data import Epochs, Pair, copies, find_split, read_dev, read_pairs
 from translator.training.development import development
+from translator.training.encoder import Encoder
 from translator.training.grow import grow
+from translator.training.join import may_join
+from translator.training.lock import RunLock
 from translator.training.loop import Process, Trainer
 from translator.training.selection import BASE, SELECTED, select
 from translator.training.self_training import CORPUS, PAIRS, Teacher, write_pairs
@@ -28,14 +31,16 @@ from translator.training.state import BEST, STATES, load_weights, read_weights, 
 
 NO_PREFIX_SPACE = ("zh", "ja")
 """Languages that write no spaces between words."""
+MIDDLE = (8, 20)
+"""Words, at least and at most, of the sources that `TrainConfig.middle` weighs: what visitors type."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Everything that training reads: pairs, the two tokenizers, and the development set."""
+    """Everything that training reads: pairs, the two tokenizers, and the development sets."""
 
     pairs: list[Pair]
-    dev: list[Pair]
+    dev: dict[str, list[Pair]]
     src: Tokenizer
     tgt: Tokenizer
 
@@ -49,7 +54,7 @@ def text_configs(config: TrainConfig) -> tuple[TextConfig, TextConfig]:
 
 def open_corpus(config: TrainConfig, data: Path, folder: Path) -> Corpus:
     """Read the data; learn the vocabularies once and keep them in `folder`."""
-    pairs, dev = read_pairs(find_split(data, "train")), read_pairs(find_split(data, "dev"))
+    pairs, dev = read_pairs(find_split(data, "train")), read_dev(config, data)
     if not (folder / "tgt.json").exists():
         folder.mkdir(parents=True, exist_ok=True)
         src, tgt = learn_vocabularies(config, pairs)
@@ -78,25 +83,6 @@ def learn_vocabularies(config: TrainConfig, pairs: Sequence[Pair]) -> tuple[Toke
             counts.update(cutter.pretokens(line))
     joint = kind.train_pretokens(counts, sides[0], config.vocab)
     return joint, joint.with_config(sides[1])
-
-
-class Encoder:
-    """Sentences as ids, anew for each epoch where subword dropout is on."""
-
-    def __init__(self, corpus: Corpus, dropout: float, seed: int) -> None:
-        self.corpus, self.dropout, self.seed = corpus, dropout, seed
-        self.src = [corpus.src.pretokens(pair.src) for pair in corpus.pairs]
-        self.tgt = [corpus.tgt.pretokens(pair.tgt) for pair in corpus.pairs]
-        self.plain: tuple[list[list[int]], list[list[int]]] | None = None
-
-    def __call__(self, epoch: int) -> tuple[list[list[int]], list[list[int]]]:
-        """(source ids, target ids) of every pair in this epoch."""
-        if self.plain is None or self.dropout:
-            seed = self.seed * 100_003 + 2 * epoch
-            src = self.corpus.src.ids_of_pretokens(self.src, dropout=self.dropout, seed=seed)
-            tgt = self.corpus.tgt.ids_of_pretokens(self.tgt, dropout=self.dropout, seed=seed + 1)
-            self.plain = src, tgt
-        return self.plain
 
 
 def model_config(config: TrainConfig, src: Tokenizer, tgt: Tokenizer) -> ModelConfig:
@@ -133,8 +119,11 @@ def build(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu")
     evaluate = development(shape, corpus.dev, corpus.src, corpus.tgt, sentences=config.eval_sentences)
     torch.manual_seed(config.seed)
     model = Transformer(shape).to(place)
-    encode = Encoder(corpus, config.bpe_dropout, config.seed)
-    epochs = Epochs([pair.corpus for pair in corpus.pairs], encode, config)
+    encode = Encoder(corpus.pairs, corpus.src, corpus.tgt, config)
+    low, high = MIDDLE
+    factors = [config.middle if low <= len(pair.src.split()) <= high else 1.0 for pair in corpus.pairs]
+    joins = [may_join(pair.src, pair.tgt) for pair in corpus.pairs]
+    epochs = Epochs([pair.corpus for pair in corpus.pairs], encode, config, factors=factors, joins=joins)
     return Trainer(config, model, epochs, folder, evaluate=evaluate, process=process), corpus
 
 
@@ -142,9 +131,19 @@ def train(config: TrainConfig, data: Path, folder: Path, *, device: str = "cpu")
     """A whole run, from wherever it stood: the one that it grows from first, if any, then itself.
 
     Raises:
-        InputError, CheckpointError: as `build`; or there is no such checkpoint as it begins with, or of another shape.
+        InputError, CheckpointError: as `build`; or another process trains in `folder`, or there is no such
+            checkpoint as it begins with, or of another shape.
     """
-    begun, process = checkpoint_of(config, folder), Process.join()
+    lock, process = RunLock(folder), Process.join()
+    process.first(lock.take)
+    try:
+        return _train(config, data, folder, device, process)
+    finally:
+        lock.release()
+
+
+def _train(config: TrainConfig, data: Path, folder: Path, device: str, process: Process) -> tuple[Trainer, Corpus]:
+    begun = checkpoint_of(config, folder)
     config = config if begun is None else settled(config, begun)
     process.first(lambda: claim(config, data, folder))  # before the run that it grows from
     first, base = config.first(), folder / BASE

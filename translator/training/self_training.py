@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,8 @@ CORPUS = "self"
 """What `corpora` calls these pairs."""
 PAIRS = "self.tsv.gz"
 """The file in a run's folder that holds them."""
+LENGTHS = 4
+"""Words by which lengths differ before they are no longer alike."""
 CHUNK = 768
 """Sentences of like length that are translated at once, so that a bar can move between them."""
 
@@ -55,12 +58,20 @@ def write_pairs(teacher: Teacher, config: TrainConfig, data: Path, folder: Path,
     least = config.self_training
     if least is None:
         return
-    sentences = _sentences(data)
+    sentences = _sentences(config, data)
     mine = sentences[process.rank :: process.world]
-    found = process.gather(list(_translated(teacher, mine, least, config.max_tokens, shown=process.rank == 0)))
+    found = process.gather(list(_translated(teacher, mine, config.max_tokens, shown=process.rank == 0)))
 
     def write() -> None:
-        pairs = {place * process.world + rank: text for rank, part in enumerate(found) for place, text in part}
+        every = [
+            (place * process.world + rank, text, score)
+            for rank, part in enumerate(found)
+            for place, text, score in part
+        ]
+        sure = surest(
+            [sentences[n] for n, *_ in every], [score for *_, score in every], least, config.self_training_share
+        )
+        pairs = {n: text for (n, text, _), keep in zip(every, sure, strict=True) if keep}
         if not pairs:
             raise InputError(
                 f"of {len(sentences):,} sentences of {find_monolingual(data)} none was translated with a mean"
@@ -74,17 +85,33 @@ def write_pairs(teacher: Teacher, config: TrainConfig, data: Path, folder: Path,
     process.first(write)
 
 
-def _sentences(data: Path) -> list[str]:
+def surest(sentences: Sequence[str], scores: Sequence[float], least: float, share: float) -> list[bool]:
+    """Which translations to learn from: of at least `least` nats a token, or among the best of their length.
+
+    A token of a long sentence is less sure than one of a short one, so that one bound leaves out nearly all that are
+    long. Of the sentences of like length, in steps of `LENGTHS` words, the share `share` is kept whatever its score.
+    """
+    groups: dict[int, list[int]] = defaultdict(list)
+    for n, sentence in enumerate(sentences):
+        groups[len(sentence.split()) // LENGTHS].append(n)
+    best = [
+        n for group in groups.values() for n in sorted(group, key=lambda n: -scores[n])[: round(share * len(group))]
+    ]
+    chosen = set(best)
+    return [score >= least or n in chosen for n, score in enumerate(scores)]
+
+
+def _sentences(config: TrainConfig, data: Path) -> list[str]:
     """Every sentence once, in their order, without those that the corpora or the development set have."""
-    known = {pair.src for split in ("train", "dev") for pair in read_pairs(find_split(data, split))}
+    known = {pair.src for split in ("train", *config.dev) for pair in read_pairs(find_split(data, split))}
     lines = (" ".join(line.split()) for line in read_lines(find_monolingual(data)))
     return [line for line in dict.fromkeys(lines) if line and line not in known]
 
 
 def _translated(
-    teacher: Teacher, sentences: Sequence[str], least: float, max_tokens: int, *, shown: bool
-) -> Iterator[tuple[int, str]]:
-    """The place of each sentence that was translated surely enough, and its translation."""
+    teacher: Teacher, sentences: Sequence[str], max_tokens: int, *, shown: bool
+) -> Iterator[tuple[int, str, float]]:
+    """The place of each sentence whose translation ended, that, and its mean log-probability of a token in nats."""
     model = teacher.model.eval()
     prepare(model)
     ids = teacher.src.ids_batch(sentences)
@@ -102,8 +129,8 @@ def _translated(
         sure = _mean_log_probs(model, [ids[n] for n, _ in ended], [out for _, out in ended]) if ended else []
         for (n, out), each in zip(ended, sure, strict=True):
             text = " ".join(teacher.tgt.decode(out).split())
-            if text and each >= least:
-                yield n, text
+            if text:
+                yield n, text, each
 
 
 @torch.inference_mode()
