@@ -25,6 +25,18 @@ DEFAULTS = ("greedy", 4, 0.6, 1, 0, 1, 0, 0)
 """The decoding controls as the page sends them."""
 
 
+CLIENTS: list[httpx.Client] = []
+"""Of all visitors that came since they were last sent away."""
+
+
+@pytest.fixture(autouse=True)
+def _visitors_leave() -> Iterator[None]:
+    """A connection that nobody closes is complained of wherever the collector happens to find it."""
+    yield
+    while CLIENTS:
+        CLIENTS.pop().close()
+
+
 @dataclass
 class Visitor:
     """One browser: joins, reads its stream, cancels, asks a component's function."""
@@ -34,6 +46,7 @@ class Visitor:
 
     def __post_init__(self) -> None:
         self.http = httpx.Client(base_url=self.url, timeout=60)
+        CLIENTS.append(self.http)
         config = self.http.get("/config").json()
         button = next(c["id"] for c in config["components"] if c.get("props", {}).get("elem_id") == "translate")
         self.event = next(d["id"] for d in config["dependencies"] if [button, "click"] in map(list, d["targets"]))

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from translator.errors import BusyError, CancelledError
-from translator.ui import gate as gate_module
+from translator.ui import job as job_module
 from translator.ui.gate import CALLER, Caller, Gate
 
 
@@ -255,8 +255,8 @@ def test_who_hangs_up_stops_what_computes_and_what_waits_for_him() -> None:
 
 
 def test_what_nobody_reads_pauses_and_is_given_up(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_module, "TRUST", 0.2)
-    monkeypatch.setattr(gate_module, "PATIENCE", 0.4)
+    monkeypatch.setattr(job_module, "TRUST", 0.2)
+    monkeypatch.setattr(job_module, "PATIENCE", 0.4)
     work = Work(steps=1000)
     reading = gate.stream(work, read=lambda: False)
     threading.Thread(target=lambda: list(_one(reading)), daemon=True).start()
@@ -269,7 +269,7 @@ def test_what_nobody_reads_pauses_and_is_given_up(gate: Gate, monkeypatch: pytes
 
 
 def test_a_reader_who_comes_during_the_pause_gets_his_answer(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_module, "TRUST", 0.05)
+    monkeypatch.setattr(job_module, "TRUST", 0.05)
     here = threading.Event()
     threading.Timer(0.4, here.set).start()
     assert list(gate.stream(Work(steps=20), read=here.is_set))[-1] == 19

@@ -13,11 +13,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from translator.errors import InputError
+from translator.ui.addresses import Rate
+from translator.ui.exchange import Exchange
+from translator.ui.fields import Field
+from translator.ui.gate import Gate
+from translator.ui.handlers import Handler
 from translator.ui.limits import Doors
-from translator.ui.middleware import BODY, Guard, Rate, Readers
+from translator.ui.middleware import BODY
+from translator.ui.middleware import Guard as _Guard
+from translator.ui.readers import Readers
 
-DOORS = Doors(events={3: 2}, functions=frozenset({(7, "inspect")}), endpoints={"translate": {"text": True}})
+FIELDS = (Field("text", "text", empty=True), Field("number", "beams", empty=True))
+DOORS = Doors(
+    events={3: FIELDS}, functions=frozenset({(7, "inspect")}), endpoints={"translate": (Field("text", "text"),)}
+)
 JOIN = {"data": ["Hallo", 1], "fn_index": 3, "session_hash": "abc"}
+
+
+class Guard(_Guard):
+    """The guard with a gate of its own; `calls` are those that it let through."""
+
+    def __init__(self, app: Any, doors: Doors, *, readers: Readers | None = None, **options: Any) -> None:
+        self.calls: list[Any] = []
+        handler = Handler(lambda *values: self.calls.append(values), FIELDS, (lambda value: value,))
+        exchange = Exchange(Gate(), Gate(), readers or Readers())
+        handlers = {3: handler, "translate": handler}
+        super().__init__(app, doors, exchange, handlers=handlers, functions={(7, "inspect"): repr}, **options)
 
 
 class Inner:
@@ -82,6 +103,7 @@ def test_a_body_that_does_not_say_is_refused_where_it_becomes_too_large(inner: I
 DENIED = [
     ("POST", "/gradio_api/upload"),
     ("GET", "/gradio_api/upload_progress?upload_id=x"),
+    ("GET", "/gradio_api/heartbeat/abc123"),
     ("GET", "/gradio_api/file=http://127.0.0.1:9/secret"),
     ("GET", "/gradio_api/file=HTTPS://example.org/"),
     ("GET", "/gradio_api/proxy=https://example.org/"),
@@ -117,8 +139,8 @@ def test_routes_that_are_not_ours_are_denied(inner: Inner, method: str, path: st
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/config", "/theme.css", "/assets/index.js", "/static/img/x.svg", "/gradio_api/heartbeat/abc123",
-     "/gradio_api/queue/data?session_hash=abc", "/gradio_api/file=/srv/plotly.min.js", "/gradio_api/startup-events"],
+    ["/", "/config", "/theme.css", "/assets/index.js", "/static/img/x.svg", "/gradio_api/queue/status",
+     "/gradio_api/file=/srv/plotly.min.js", "/gradio_api/startup-events"],
 )  # fmt: skip
 def test_what_the_page_needs_passes(inner: Inner, path: str) -> None:
     assert ask(Guard(inner, DOORS), "GET", path).text == "inner"
@@ -168,16 +190,38 @@ def test_a_failure_inside_is_an_answer_without_its_reason(
 
 
 def test_a_call_of_the_right_shape_arrives_as_it_was(inner: Inner) -> None:
-    assert ask(Guard(inner, DOORS), "POST", "/gradio_api/queue/join", json=JOIN).status_code == 200
-    assert json.loads(inner.bodies[0]) == JOIN
+    guard = Guard(inner, DOORS)
+    assert answered(guard, json.dumps(JOIN).encode()) == [("Hallo", 1)] and not inner.paths
+
+
+@pytest.mark.parametrize("name", [["inspect"], {"inspect": 1}, None, 7, True, "else", "Inspect"])
+def test_a_function_that_is_no_name_is_refused(inner: Inner, name: object) -> None:
+    body = {"data": {}, "component_id": 7, "fn_name": name, "session_hash": "abc"}
+    answer = ask(Guard(inner, DOORS), "POST", "/gradio_api/component_server", json=body)
+    assert answer.status_code == 422 and not inner.paths
 
 
 def test_surrogates_become_visible_and_unknown_keys_go(inner: Inner) -> None:
     body = b'{"data": ["a\\ud800b", 1], "fn_index": 3, "session_hash": "abc", "batched": true}'
-    headers = {"content-type": "application/json"}
-    assert ask(Guard(inner, DOORS), "POST", "/gradio_api/queue/join", content=body, headers=headers).status_code == 200
-    assert json.loads(inner.bodies[0].decode("utf-8"))["data"][0] == "a\ufffdb"
-    assert "batched" not in json.loads(inner.bodies[0])
+    assert answered(Guard(inner, DOORS), body) == [("a\ufffdb", 1)]
+    assert DOORS.check("join", body).keys() == {"data", "fn_index", "session_hash"}
+
+
+def answered(guard: Guard, body: bytes) -> list[Any]:
+    """What came through of one call, once it was computed."""
+
+    async def run() -> None:
+        transport = httpx.ASGITransport(app=guard)
+        headers = {"content-type": "application/json"}
+        async with httpx.AsyncClient(transport=transport, base_url="http://page") as client:
+            assert (await client.post("/gradio_api/queue/join", content=body, headers=headers)).status_code == 200
+            for _ in range(100):
+                if guard.calls:
+                    break
+                await asyncio.sleep(0.01)
+
+    asyncio.run(run())
+    return guard.calls
 
 
 @pytest.mark.parametrize(
@@ -220,20 +264,20 @@ def test_any_body_is_refused_or_becomes_sound_json(call: str, values: Any) -> No
         clean = DOORS.check(call, json.dumps(values).encode())
     except InputError:
         return
-    json.loads(clean.decode("utf-8"))
+    json.loads(json.dumps(clean, allow_nan=False, ensure_ascii=False).encode("utf-8"))
 
 
 @given(CALLS, st.binary(max_size=200))
 def test_any_bytes_are_refused_or_become_sound_json(call: str, body: bytes) -> None:
     try:
-        json.loads(DOORS.check(call, body).decode("utf-8"))
+        json.dumps(DOORS.check(call, body), allow_nan=False, ensure_ascii=False).encode("utf-8")
     except InputError:
         return
 
 
 def test_one_address_cannot_take_it_all_and_others_do_not_suffer(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("translator.ui.middleware.time.monotonic", lambda: now)
+    monkeypatch.setattr("translator.ui.addresses.time.monotonic", lambda: now)
     rate = Rate(rate=2, burst=5)
     assert [rate.allow("10.0.0.1") for _ in range(7)] == [True] * 5 + [False] * 2
     assert rate.allow("10.0.0.2")
@@ -247,7 +291,7 @@ def test_a_classroom_behind_one_address_is_let_through() -> None:
 
 
 def test_the_rate_forgets_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("translator.ui.middleware.ADDRESSES", 10)
+    monkeypatch.setattr("translator.ui.addresses.ADDRESSES", 10)
     rate = Rate()
     for n in range(100):
         rate.allow(f"10.0.0.{n}")
@@ -262,25 +306,28 @@ def test_too_many_requests_are_told_when_to_come_back(inner: Inner) -> None:
 
 
 def test_a_session_counts_as_read_while_its_stream_is_open() -> None:
-    readers, seen, disconnect = Readers(), [], asyncio.Event()
-
-    async def stream(scope: Any, receive: Any, send: Any) -> None:
-        seen.append("abc" in readers)
-        disconnect.set()
-        seen.append((await receive())["type"])
-        await asyncio.sleep(0)
-        seen.append("abc" in readers)
+    readers, seen = Readers(), []
 
     async def run() -> None:
+        guard = Guard(Inner(), DOORS, readers=readers)
+        leave, sent = asyncio.Event(), asyncio.Event()
+        guard.exchange.post.box("abc", "")
+        guard.exchange.post.get("abc").pending["event"] = lambda: seen.append("stopped")  # type: ignore[union-attr]
+
         async def receive() -> dict[str, Any]:
-            await disconnect.wait()
+            await leave.wait()
             return {"type": "http.disconnect"}
 
         async def send(message: Any) -> None:
-            pass
+            sent.set()
 
         scope = {"type": "http", "method": "GET", "path": "/gradio_api/queue/data", "query_string": b"session_hash=abc"}
-        await Guard(stream, DOORS, readers=readers)(scope, receive, send)
+        reading = asyncio.create_task(guard(scope, receive, send))
+        await sent.wait()
+        await asyncio.sleep(0.05)
+        seen.append("abc" in readers)
+        leave.set()
+        await reading
 
     asyncio.run(run())
-    assert seen == [True, "http.disconnect", False] and "abc" not in readers
+    assert seen == [True, "stopped"] and "abc" not in readers

@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gradio import queueing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.reliability.conftest import DEFAULTS, RUN
 from translator.errors import CancelledError
-from translator.ui.gate import PATIENCE, TRUST
+from translator.ui.job import PATIENCE, TRUST
 from translator.ui.message import read
-from translator.ui.translate_tab import MODEL_QUEUE
 
 pytestmark = pytest.mark.slow
 CANARY = "Kanarienvogel4711"
@@ -78,18 +76,14 @@ def resident() -> int:
 @pytest.mark.parametrize(
     "data",
     [
-        [CANARY, "de-en", "beam", [1], 0.6, 1, 0, 1, 0, 0],
         [CANARY, "de-en", "beam", 13, 0.6, 1, 0, 1, 0, 0],
         [CANARY, "de-en", "beam", 1.5, 0.6, 1, 0, 1, 0, 0],
-        [CANARY, "de-en", "beam", 4, {"a": CANARY}, 1, 0, 1, 0, 0],
         [CANARY, "de-en", "sample", 4, 0.6, 1, 10**30, 1, 0, 0],
         [CANARY, "de-en", "sample", 4, 0.6, 1, 0, 1, 2**60, 0],
         [CANARY, "de-en", CANARY, 4, 0.6, 1, 0, 1, 0, 0],
         [CANARY, CANARY, "greedy", 4, 0.6, 1, 0, 1, 0, 0],
-        [CANARY, ["de-en"], "greedy", 4, 0.6, 1, 0, 1, 0, 0],
         [CANARY, "de-en", "greedy", 4, 0.6, 1, 0, 1, 0, 161],
         [CANARY, "de-en", "greedy", 4, 0.6, 1, 0, 1, 0, -1],
-        [[CANARY], "de-en", "greedy", 4, 0.6, 1, 0, 1, 0, 0],
         [None, None, None, None, None, None, None, None, None, None],
         ["\u200b\u3000\ufeff", "de-en", "greedy", 4, 0.6, 1, 0, 1, 0, 0],
     ],
@@ -102,8 +96,25 @@ def test_a_bad_value_is_answered_with_a_sentence(live: Any, data: list[Any]) -> 
     assert said["kind"] == "error" and said["run"] == RUN and len(said["text"]) > 10 and "Traceback" not in said["text"]
 
 
-@pytest.mark.parametrize("run", ["\ud800", CANARY * 1000, {"a": [CANARY]}, 1.5, True, None])
-def test_a_run_that_is_no_number_is_carried_back_as_none(live: Any, run: object) -> None:
+@pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        ([RUN, CANARY, "de-en", "beam", [1], 0.6, 1, 0, 1, 0, 0], "Beams (0: automatic)"),
+        ([RUN, CANARY, "de-en", "beam", 4, {"a": CANARY}, 1, 0, 1, 0, 0], "Length penalty (empty: automatic)"),
+        ([RUN, CANARY, ["de-en"], "greedy", 4, 0.6, 1, 0, 1, 0, 0], "Direction"),
+        ([RUN, [CANARY], "de-en", "greedy", 4, 0.6, 1, 0, 1, 0, 0], "Sentence to translate"),
+        ([RUN, CANARY, "de-en", "greedy", True, 0.6, 1, 0, 1, 0, 0], "Beams (0: automatic)"),
+        *(([run, "Ich renne.", "de-en", *DEFAULTS], "Number") for run in ("\ud800", CANARY, {"a": [CANARY]}, True)),
+    ],
+)
+def test_a_value_of_another_kind_is_refused_before_anything_looks_at_it(live: Any, data: list[Any], field: str) -> None:
+    answer = live.visitor().join(None, data=data)
+    assert answer.status_code == 422 and answer.json()["error"].startswith(f"{field} must be")
+    assert CANARY not in answer.text
+
+
+@pytest.mark.parametrize("run", [1.5, None])
+def test_a_run_that_is_no_whole_number_is_carried_back_as_none(live: Any, run: object) -> None:
     visitor = live.visitor()
     visitor.join(None, data=[run, "Ich renne.", "de-en", *DEFAULTS])
     done = next(m for m in visitor.read() if m["msg"] == "process_completed")
@@ -111,6 +122,16 @@ def test_a_run_that_is_no_number_is_carried_back_as_none(live: Any, run: object)
     assert (said["kind"], said["run"]) == ("trace", None)
 
 
+TEXTS, NUMBERS = st.none() | st.text(max_size=30), st.none() | st.integers() | st.floats(allow_nan=False)
+KINDS = st.tuples(
+    NUMBERS,
+    TEXTS,
+    TEXTS | st.just("de-en"),
+    TEXTS | st.sampled_from(["greedy", "beam", "sample"]),
+    NUMBERS,
+    TEXTS | NUMBERS,
+    *[NUMBERS] * 5,
+)
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False),
     st.text(st.characters(exclude_categories=()), max_size=30), st.lists(st.integers(), max_size=2),
@@ -126,7 +147,22 @@ REQUESTS = st.dictionaries(KEYS, VALUES | st.dictionaries(st.text(max_size=9), V
 @given(st.lists(VALUES, min_size=11, max_size=11))
 def test_any_eleven_values_are_answered(live: Any, data: list[Any]) -> None:
     visitor = live.visitor()
-    assert visitor.join(None, data=data).status_code == 200
+    joined = visitor.join(None, data=data)
+    if joined.status_code == 422:
+        assert " must be " in joined.json()["error"]
+        return
+    assert joined.status_code == 200
+    done = next(m for m in visitor.read() if m["msg"] == "process_completed")
+    assert done["success"] and read(done["output"]["data"][0])["kind"] in ("trace", "error")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    KINDS.filter(lambda values: all(value != value or abs(value) < 1e300 for value in values if type(value) is float))
+)
+def test_any_values_of_the_right_kinds_are_answered(live: Any, data: tuple[Any, ...]) -> None:
+    visitor = live.visitor()
+    assert visitor.join(None, data=list(data)).status_code == 200
     done = next(m for m in visitor.read() if m["msg"] == "process_completed")
     assert done["success"] and read(done["output"]["data"][0])["kind"] in ("trace", "error")
 
@@ -159,22 +195,17 @@ def test_a_storm_of_joins_and_cancels_never_has_more_than_two_computing(live: An
     assert slow.steps == steps, "cancelled work went on"
 
 
-def test_what_is_cancelled_before_it_begins_frees_its_slot(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cancel that comes between an event's turn and its task's first step; there are two slots."""
-    started = queueing.run_coro_in_background
-
-    def cancelled(function: Any, *arguments: Any) -> Any:
-        task = started(function, *arguments)
-        task.cancel()
-        return task
-
-    monkeypatch.setattr(queueing, "run_coro_in_background", cancelled)
-    for _ in range(2):
-        assert live.visitor().join("Ich renne.").status_code == 200
-    slots = live.page._queue.event_queue_per_concurrency_id[MODEL_QUEUE]
-    assert until(lambda: not slots.queue, 5)
-    monkeypatch.undo()
-    assert until(lambda: slots.current_concurrency == 0, 5), "nobody would be answered any more"
+def test_what_is_cancelled_before_it_begins_frees_its_place(live: Any, slow: Any) -> None:
+    """Both places are taken, and what waits behind them is stopped at once."""
+    visitors = [live.visitor() for _ in range(4)]
+    events = [visitor.join(LONG).json()["event_id"] for visitor in visitors]
+    assert until(lambda: len(live.models.gate) == 4, 2)
+    for visitor, event in zip(visitors[2:], events[2:], strict=True):
+        assert visitor.cancel(event).json() == {"success": True}
+        assert visitor.read()[-1]["msg"] == "close_stream"
+    assert until(lambda: len(live.models.gate) == 2, 0.5), "what never began holds a place"
+    for visitor, event in zip(visitors[:2], events[:2], strict=True):
+        visitor.cancel(event)
     assert live.visitor().ask("Ich renne.")["kind"] == "trace"
 
 

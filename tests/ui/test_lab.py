@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
+from translator import questions
+from translator.analysis import bench, patching
 from translator.analysis.interventions import head_importance, switch
 from translator.errors import CancelledError
 from translator.pipeline import Translator
-from translator.ui import frontend, lab_views
-from translator.ui.lab import board, switched
+from translator.ui import frontend, lab_views, lab_why
+from translator.ui.lab import board, minus, switched
 from translator.ui.lab_tab import server_functions
 from translator.ui.models import Models
 from translator.ui.payload import trace_payload
@@ -22,9 +25,11 @@ OPTIONS = {
     "target": "I run.", "step": 2, "choice": "", "beam": 3, "penalty": 0.6, "kind": "cross", "layer": 2, "head": 1,
     "method": "flow", "map": "raw", "reading": "output", "way": "both",
     "threshold": 0.3, "gold": "0-0", "measure": "confidence", "side": "both",
-    "shift": 2, "scale": 1, "query": 2, "key": 2,
+    "shift": 2, "scale": 1, "query": 2, "key": 2, "word": None, "against": None, "other": "Das Haus ist neu.",
+    "what": "residual and heads", "patches": [["encoder", "residual", 0, None, 3]],
 }  # fmt: skip
 VIEWS = ("force", "edit", "beams", "norms", "rollout", "lens", "faithfulness", "align", "profile", "positions", "cell")
+VIEWS += ("contrast", "patch", "patched", "why", "layers", "omissions", "alti", "arena")
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +60,22 @@ def test_one_quantity_is_one_number_wherever_it_is_shown(tiny_checkpoint: Path) 
     assert (found["before"]["score"], found["after"]["score"]) == (want.before.score, want.after.score)
     values = board(model, trace, "cross", lambda: False)["values"]
     np.testing.assert_array_equal(values, head_importance(model, trace, ["cross"])["cross"])
+
+
+def test_a_beam_tree_is_searched_as_the_checkpoint_says_unless_one_says_otherwise(tiny_checkpoint: Path) -> None:
+    """The same search as `method="beam"`: the same winner, the same scores."""
+    model = Models({"de-en": tiny_checkpoint}, device="cpu").get("de-en")
+    trace = model.translate("Das Haus ist alt.", method="greedy")
+    left = lab_views.view(model, "beams", trace, {"beam": None, "penalty": None}, lambda: False)
+    own = model.bundle.decode
+    assert left["chosen"] == {"beam": own.beam, "penalty": own.length_penalty}
+    want = model.translate("Das Haus ist alt.", method="beam")
+    assert left["lines"][0][1] == {"text": want.translation, "score": minus(want.score)}
+    won = [row for row in left["table"]["rows"] if row[3] == "won"]
+    step = max(want.steps[-1].beams, key=lambda each: each.normalised)
+    assert won[0][2] == minus(step.normalised)
+    other = lab_views.view(model, "beams", trace, {"beam": 2, "penalty": 0}, lambda: False)
+    assert other["chosen"] == {"beam": 2, "penalty": 0}
 
 
 def test_a_forced_target_shows_every_map(lab: dict) -> None:
@@ -179,25 +200,63 @@ def test_every_view_answers(lab: dict, view: str) -> None:
         ("lab_ask", {"view": "rollout", "options": {"method": "none"}}, "method is 'none'"),
         ("lab_ask", {"view": "beams", "options": {**OPTIONS, "beam": 13}}, "must be a whole number from 2 to 12"),
         ("lab_ask", {"view": "beams", "options": {**OPTIONS, "penalty": 10**400}}, "must be a number from -5 to 5"),
-        ("lab_ask", {"view": "beams", "options": {**OPTIONS, "penalty": None}}, "penalty is missing; it must be a"),
+        ("lab_ask", {"view": "align", "options": {**OPTIONS, "threshold": None}}, "threshold is missing; it must be a"),
         ("lab_ask", {"view": "edit", "options": {**OPTIONS, "step": None}}, "step is missing; it must be a whole"),
         ("lab_ask", {"view": "edit", "options": {"choice": ""}}, "step is missing; it must be a whole number from 1"),
         ("lab_ask", {"view": "align", "options": {**OPTIONS, "threshold": 2}}, "threshold is 2; it must be a number"),
         ("lab_ask", {"view": "positions", "options": {**OPTIONS, "shift": 10**400}}, "shift is 1000"),
         ("lab_ask", {"view": "positions", "options": {**OPTIONS, "side": ["both"]}}, "side is ['both']"),
+        ("lab_ask", {"view": "contrast", "options": {**OPTIONS, "word": "Quatsch"}}, "word is 'Quatsch', which is no"),
+        ("lab_ask", {"view": "contrast", "options": {**OPTIONS, "step": 999}}, "step is 999"),
+        ("lab_ask", {"view": "patch", "options": {**OPTIONS, "other": " "}}, "the second sentence is blank"),
+        ("lab_ask", {"view": "patch", "options": {**OPTIONS, "other": "Das Haus ist alt."}}, "nothing to restore"),
+        ("lab_ask", {"view": "patch", "options": {**OPTIONS, "what": "soul"}}, "what is 'soul'"),
+        ("lab_ask", {"view": "patched", "options": {**OPTIONS, "patches": 3}}, "patches must be a list"),
+        ("lab_ask", {"view": "patched", "options": {**OPTIONS, "patches": [[1]]}}, "a patch is [1]"),
+        (
+            "lab_ask",
+            {"view": "patched", "options": {**OPTIONS, "patches": [["encoder", "residual", 0.5, None, 0]]}},
+            "layer is 0.5",
+        ),
+        ("lab_ask", {"view": "why", "options": {**OPTIONS, "kind": "decoder", "query": 1}}, "key is"),
     ],
 )
 def test_what_cannot_be_is_said_in_words(lab: dict, name: str, request_: dict, named: str) -> None:
     assert named in lab[name](request_)["error"]
 
 
-def test_every_sentence_of_the_script_is_in_both_tables() -> None:
-    script = (frontend.ASSETS / "js" / "lab.js").read_text(encoding="utf-8")
-    said = set(re.findall(r'\bt(?:Parts)?\("([^"]+)"', script))
-    views = script[script.index("const LAB_VIEWS") : script.index("const mountLab")]
-    said |= {text for text in re.findall(r'"([^"]{12,})"', views) if text.endswith(".")}
+def test_every_question_can_be_asked_and_is_said_in_every_language() -> None:
+    asked = questions.for_page()
+    views = [view for question in asked for view in question["views"]]
+    assert {view["name"] for view in views} == set(lab_views.VIEWS) - {"patched"}  # which a click asks for
+    said = {text for each in (*asked, *views) for text in (each["title"], each.get("says", each["title"]))}
+    for each in (field for view in views for field in view["fields"]):
+        said |= {each["label"], *each.get("choices", ())}
     for table in frontend.locales().values():
         assert not said - set(table), said - set(table)
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "asked", "read"),
+    [
+        ("positions", "shift", {"shift": 100_000}, 100_000),
+        ("beams", "beam", {"beam": 12.0}, 12),
+        ("beams", "beam", {"beam": None}, None),
+        ("align", "reading", {"reading": ""}, None),
+        ("positions", "side", {}, "both"),
+        ("edit", "choice", {}, ""),
+        ("contrast", "word", {"word": None}, None),
+        ("contrast", "word", {"word": "park"}, "park"),
+    ],
+)
+def test_what_a_field_reads(question: str, name: str, asked: dict, read: object) -> None:
+    assert questions.field(question, name).read(asked) == read
+
+
+def test_the_choices_are_those_of_the_analysis() -> None:
+    for name, known in (("map", bench.MAPS), ("reading", bench.READINGS), ("way", bench.WAYS)):
+        assert set(questions.field("align", name).choices) == set(known)
+    assert (lab_why.BOTH, *get_args(patching.What)) == questions.STATES
 
 
 def test_a_flow_that_nobody_waits_for_is_stopped(tiny_checkpoint: Path) -> None:
@@ -205,3 +264,51 @@ def test_a_flow_that_nobody_waits_for_is_stopped(tiny_checkpoint: Path) -> None:
     trace = model.translate("Das Haus ist alt.", method="greedy")
     with pytest.raises(CancelledError):
         lab_views.view(model, "rollout", trace, {"method": "flow"}, lambda: True)
+
+
+def test_the_words_of_a_contrast_are_filled_in_and_asked_for_again(lab: dict) -> None:
+    first = lab["lab_ask"]({"view": "contrast", "options": OPTIONS})
+    assert set(first["chosen"]) == {"word", "against"}
+    again = lab["lab_ask"]({"view": "contrast", "options": {**OPTIONS, **first["chosen"]}})
+    assert again["lines"][0] == first["lines"][0]
+    turned = {"word": first["chosen"]["against"], "against": first["chosen"]["word"]}
+    other = lab["lab_ask"]({"view": "contrast", "options": {**OPTIONS, **turned}})["lines"][0][1]["total"]
+    assert other[1:] == first["lines"][0][1]["total"][1:] and other[0] != first["lines"][0][1]["total"][0]
+
+
+def test_a_cell_of_the_patching_board_can_be_patched(lab: dict) -> None:
+    board = lab["lab_ask"]({"view": "patch", "options": OPTIONS})
+    assert len(board["figures"]) == len(board["captions"]) == len(board["follow"]["cells"]) == 5
+    drawn = json.loads(board["figures"][0])["light"]["data"][0]["z"]
+    cells = board["follow"]["cells"][0]
+    assert len(cells) == 3 and cells[0][0] == ["encoder", "residual", 0, None, 0]
+    shape = np.shape(drawn) if isinstance(drawn, list) else None
+    assert shape is None or shape == (len(cells), len(cells[0]))
+    everything = {**OPTIONS, "patches": cells[0]}
+    found = lab["lab_ask"]({"view": "patched", "options": everything})
+    if not any("Without a partner" in line for line, _ in board["lines"]):
+        assert found["lines"][-1][1]["share"] == "+1.00"
+        assert found["lines"][-1][1]["text"] == found["lines"][0][1]["text"]
+    nothing = lab["lab_ask"]({"view": "patched", "options": {**OPTIONS, "patches": []}})
+    assert nothing["lines"][-1][1]["text"] == nothing["lines"][1][1]["text"]
+
+
+def test_a_question_may_be_about_another_translation_than_the_greedy_one(lab: dict, tiny: Translator) -> None:
+    ids = [token.id for token in tiny.force("Das Haus ist alt.", "The house is old.").tgt]
+    found = lab["lab_ask"]({"view": "contrast", "options": OPTIONS, "target": ids})
+    assert found["translation"] == "The house is old."
+    assert found["chosen"]["word"] == tiny.bundle.tgt.token(ids[1]).surface
+    again = lab["lab_ask"]({"view": "lens", "options": {}, "target": ids, "id": found["id"]})
+    assert again["id"] == found["id"]
+    assert lab["lab_ask"]({"view": "lens", "options": {}, "id": found["id"]})["id"] != found["id"]
+    assert "10**9" in lab["lab_ask"]({"view": "lens", "options": {}, "target": [10**9]})["error"].replace(
+        "1000000000", "10**9"
+    )
+
+
+def test_every_layer_has_its_slide(lab: dict) -> None:
+    found = lab["lab_ask"]({"view": "layers", "options": {}})
+    assert [values["layer"] for _, values in found["slides"]] == [0, 1, 2]
+    assert found["slides"][-1][1]["text"] == found["table"]["rows"][-1][1]
+    for english, _ in found["slides"]:
+        assert all(english in table for table in frontend.locales().values())

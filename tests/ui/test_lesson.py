@@ -31,7 +31,8 @@ from translator.ui.lesson_tab import server_functions
 from translator.ui.models import Models
 
 TEXT = "Ich renne in den Park."
-SCRIPT = (frontend.ASSETS / "js" / "lesson.js").read_text(encoding="utf-8")
+WEB = Path(__file__).resolve().parents[2] / "web" / "src" / "tabs" / "lesson"
+SCRIPT = "\n".join(path.read_text(encoding="utf-8") for path in sorted(WEB.glob("*.ts")))
 
 
 @pytest.fixture(scope="module")
@@ -124,8 +125,8 @@ def test_every_view_of_every_station_is_drawn_and_named(model: Translator, name:
 
 
 def test_the_scripts_words_are_translated() -> None:
-    said = set(re.findall(r'say\("([^"]+)"', SCRIPT)) | set(
-        re.findall(r'data-w="([^"]+)"', (frontend.ASSETS / "lesson.html").read_text(encoding="utf-8"))
+    said = set(re.findall(r'say\(\s*"([^"]+)"', SCRIPT)) | set(
+        re.findall(r'data-w="([^"]+)"', (WEB / "lesson.html").read_text(encoding="utf-8"))
     )
     assert said and said <= set(course.prose("de")["words"])
 

@@ -79,7 +79,8 @@ def test_a_payload_names_the_head_to_open_with_and_heeds_measured_rates(make_tra
     alike = [n for n, each in enumerate(stats) if each.role == stats[plain["layer"] * heads + plain["head"]].role]
     other = next(n for n in alike if (n // heads, n % heads) != leading_head(stats))
     rates[other] = 0.0
-    profile = {"data": "", "sentences": 0, "roles": {}, "rates": rates}
+    readings = ["output"] * len(rates)
+    profile = {"data": "", "sentences": 0, "roles": {}, "rates": rates, "readings": readings}
     assert trace_payload(trace, HEALTH, profile=profile)["leading"] == {"layer": other // heads, "head": other % heads}
     assert trace_payload(trace, HEALTH, profile={**profile, "rates": []})["leading"] == plain
 
@@ -128,8 +129,10 @@ def test_hypotheses_are_told_by_their_ends_and_the_winner_is_marked(make_trace: 
 
 def test_a_profile_is_told_by_roles_and_rates() -> None:
     stats = {kind: tuple(head_stats_of(kind, role) for role in ("aligns", "sink")) for kind in KINDS}
-    told = profile_payload(Profile("0" * 64, "dev.tsv", 300, stats, {"heads": {"output": [[0.25, 0.75]]}}))
-    assert told["roles"]["cross"] == ["aligns", "sink"] and told["rates"] == [0.25, 0.75]
+    rates = {"output": [[0.25, 0.75]], "input": [[0.5, 0.125]]}
+    told = profile_payload(Profile("0" * 64, "dev.tsv", 300, stats, {"heads": rates}))
+    assert told["roles"]["cross"] == ["aligns", "sink"]
+    assert told["rates"] == [0.25, 0.125] and told["readings"] == ["output", "input"], "each head by its better reading"
     assert profile_payload(Profile("0" * 64, "dev.tsv", 300, stats))["rates"] == []
 
 

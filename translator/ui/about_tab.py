@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import gradio as gr
+from markdown_it import MarkdownIt
 
+from translator import __version__
 from translator.errors import TranslatorError
-from translator.figures.label import label
 from translator.ui import frontend, session
 from translator.ui.translate_tab import direction_name
 
@@ -17,11 +19,12 @@ def about_tab(models: session.Models) -> None:
     with gr.Column(elem_id="about", elem_classes="tab-body"):
         for language in ("en", *frontend.LANGUAGES):  # styles show the one that the page speaks
             text = (frontend.ASSETS / "about" / f"{language}.md").read_text(encoding="utf-8")
+            text = text.replace("VERSION", __version__)
             gr.Markdown(text, elem_classes=f"only-{language}")
         gr.Markdown("## Model cards", elem_classes="model-cards")
         for direction in models.names:
             with gr.Accordion(direction_name(direction), open=False) as folded:
-                card = gr.Markdown(elem_classes="card")
+                card = gr.Markdown(elem_classes="card")  # takes HTML as well, and cleans it once more
             folded.expand(
                 lambda direction=direction: model_card(models, direction),
                 None,
@@ -32,9 +35,13 @@ def about_tab(models: session.Models) -> None:
 
 
 def model_card(models: session.Models, direction: str) -> str:
-    """A checkpoint's card without its front matter, or why there is none."""
+    """A checkpoint's card as HTML, without its front matter, or why there is none.
+
+    A stranger may have written it: markup in it stands as it was typed, and nothing is fetched or sent.
+    """
     try:
         card = models.ask(direction, lambda model: model.bundle.card)
     except TranslatorError as error:
-        return label(str(error), None)
-    return re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)
+        return f"<p>{html.escape(str(error))}</p>"
+    text = re.sub(r"\A---\n.*?\n---\n|<!--.*?-->", "", card, flags=re.DOTALL)
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(text))

@@ -2,6 +2,7 @@
 
 # No `from __future__ import annotations`: Gradio makes the endpoints' schemas of the real types.
 import base64
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +12,7 @@ import numpy as np
 from translator.errors import TranslatorError
 from translator.trace import Token, Trace
 from translator.ui import session
-from translator.ui.gate import WORKERS
 from translator.ui.models import Models
-from translator.ui.translate_tab import MODEL_QUEUE
 
 NONE: dict[str, Any] = {}
 
@@ -37,28 +36,26 @@ def api(models: Models) -> None:
     ) -> dict[str, Any]:
         return described(asked(request, text, direction, settings))
 
-    shared: dict[str, Any] = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": WORKERS}
     wanted = (
         f"text: one sentence. direction: one of {', '.join(models.names)}. settings: names with values, such as "
         'method ("greedy", "beam" or "sample"), beam, length_penalty, temperature, top_k, top_p, seed, max_length; '
         "what is left out is the checkpoint's own."
     )
-    gr.api(translate, api_name="translate", api_description=f"Translate one sentence. {wanted}", **shared)
+    gr.api(translate, api_name="translate", api_description=f"Translate one sentence. {wanted}")
     gr.api(
         trace,
         api_name="trace",
         api_description=f"Translate one sentence and return every step and every attention map. {wanted}",
-        **shared,
     )
 
 
 def described(trace: Trace) -> dict[str, Any]:
     """A trace as JSON: tokens, steps, and the three kinds of maps.
 
-    `encoder` [L, H, S, S], `decoder` [L, H, T, T] and `cross` [L, H, T, S] have their `shape` and their
-    probabilities as base64 of little-endian 32-bit floats, the last axis fastest. Row t of the last two reads the
-    token before tgt[t] and predicts tgt[t]. Log-probabilities and entropies are in nats; spans are characters of
-    `source` and of `translation`.
+    `encoder` [L, H, S, S], `decoder` [L, H, T, T] and `cross` [L, H, T, S] have their `shape` and, as `uint16`, their
+    probabilities times 65,535, rounded: little-endian, the last axis fastest, as base64 of a zlib stream. Row t of the
+    last two reads the token before tgt[t] and predicts tgt[t]. Log-probabilities and entropies are in nats; spans are
+    characters of `source` and of `translation`.
     """
     return {
         "source": trace.source,
@@ -91,5 +88,7 @@ def _tokens(tokens: Sequence[Token]) -> list[dict[str, Any]]:
 
 
 def _packed(weights: np.ndarray) -> dict[str, Any]:
-    data = np.ascontiguousarray(weights, dtype="<f4").tobytes()
-    return {"shape": list(weights.shape), "float32": base64.b64encode(data).decode("ascii")}
+    """A third of what floats would take: who does not read his answers must not fill the memory."""
+    fixed = np.rint(np.clip(weights, 0.0, 1.0) * 65_535).astype("<u2")
+    data = zlib.compress(np.ascontiguousarray(fixed).tobytes(), 1)
+    return {"shape": list(weights.shape), "uint16": base64.b64encode(data).decode("ascii")}

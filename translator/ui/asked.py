@@ -10,6 +10,7 @@ from translator.errors import InputError, TranslatorError
 
 Asked = Mapping[str, Any]
 C = TypeVar("C", bound=str)
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def mapping(value: object) -> Asked:
@@ -32,8 +33,19 @@ def told(make: Callable[[Asked], dict]) -> Callable[[dict], dict]:
         except TranslatorError as error:
             return {"error": str(error), "again": not isinstance(error, InputError)}
 
-    answer.__name__ = make.__name__
-    return answer
+    return marked(answer, __name__=make.__name__, where=getattr(make, "where", "gate"))
+
+
+def marked(function: F, **marks: object) -> F:
+    """`function` with something said about it.
+
+    `where` is where a component's function runs: behind the "gate", like a translation; at the "desk", where what takes
+    milliseconds has its own short queue; or "at once", for what neither computes nor waits. `tells_place` is said of an
+    event whose page shows how many are before it.
+    """
+    for name, value in marks.items():
+        setattr(function, name, value)
+    return function
 
 
 def number(asked: Asked, name: str, low: int = 1, high: int | None = None) -> int:

@@ -30,16 +30,32 @@ def make_examples(load: Load, directions: tuple[str, ...] = DIRECTIONS, folder: 
         the files that were written, one an example.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    listing = folder / frontend.TRANSLATIONS.name
+    known = {example["id"] for example in frontend.all_examples()}
+    told = json.loads(listing.read_text(encoding="utf-8")) if listing.is_file() else {}
     written = []
     for direction in directions:
         model = load(direction)
-        for example in (each for each in frontend.examples() if each["direction"] == direction):
+        for example in (each for each in frontend.all_examples() if each["direction"] == direction):
             trace = model.translate(example["text"])
             payload = {**payload_of(model, trace), "seconds": None}
             path = folder / f"{example['id']}.json"
             path.write_text(json.dumps(payload, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+            told[example["id"]] = trace.translation
             written.append(path)
+    ordered = {id_: told[id_] for id_ in sorted(known & told.keys())}
+    listing.write_text(json.dumps(ordered, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return written
+
+
+def wrong_examples(folder: Path = frontend.EXAMPLES) -> list[str]:
+    """The examples whose stored translation lacks what they want, each as "id: translation"."""
+    told = json.loads((folder / frontend.TRANSLATIONS.name).read_text(encoding="utf-8"))
+    return [
+        f"{example['id']}: {told[example['id']]}"
+        for example in frontend.all_examples()
+        if example["id"] in told and not frontend.right(example, told[example["id"]])
+    ]
 
 
 def stale_examples(digest: Callable[[str], str], folder: Path = frontend.EXAMPLES) -> list[str]:
@@ -49,7 +65,7 @@ def stale_examples(digest: Callable[[str], str], folder: Path = frontend.EXAMPLE
         digest: gives the SHA-256 of a direction's weight file.
     """
     stale = []
-    for example in frontend.examples():
+    for example in frontend.all_examples():
         stored = frontend.stored_example(example["id"], folder)
         if stored is None or stored["checkpoint"]["sha256"] != digest(example["direction"]):
             stale.append(example["id"])
@@ -68,6 +84,10 @@ def main() -> int:
         except TranslatorError as error:
             print(f"{direction}: {error}", file=sys.stderr)
             failed = 2
+    for wrong in wrong_examples():
+        print(
+            f"not shown, or shown as a weakness, since the translation is not what is wanted: {wrong}", file=sys.stderr
+        )
     return failed
 
 

@@ -9,7 +9,7 @@ import gradio as gr
 from translator.errors import TranslatorError
 from translator.ui import explorer, session
 from translator.ui.message import answer
-from translator.ui.translate_tab import METHODS, MODEL_QUEUE, direction_name
+from translator.ui.translate_tab import METHODS, direction_name
 
 
 def compare_tab(models: session.Models) -> None:
@@ -34,7 +34,6 @@ def compare_tab(models: session.Models) -> None:
         [*sides[0], *sides[1]],
         view,
         show_progress="hidden",
-        concurrency_id=MODEL_QUEUE,
         api_visibility="private",
         preprocess=False,
     )

@@ -1,7 +1,7 @@
 """Our own live components: the one place that makes a `gr.HTML`.
 
-Templates are static files; user text reaches the page as data and is set by `textContent`. (Gradio runs
-a value that stands in a template as script.)
+Templates are constant and hold no more than a place for the script to mount in; user text reaches the page as data
+and is set by `textContent`. (Gradio runs a value that stands in a template as script.)
 """
 
 from __future__ import annotations
@@ -13,14 +13,19 @@ from typing import Any
 import gradio as gr
 import plotly.graph_objects as go
 
-from translator.ui import frontend
 from translator.ui.message import send
 
+_PLACE = '<div class="mount"></div>'
 _MOUNT = "const go = () => window.AttentionExplorer ? window.AttentionExplorer.{call} : setTimeout(go, 20); go();"
 
 
 def _component(
-    template: str, call: str, value: Any = None, *, elem_id: str | None, functions: Sequence[Callable] = ()
+    call: str,
+    value: Any = None,
+    *,
+    elem_id: str | None,
+    functions: Sequence[Callable] = (),
+    template: str = _PLACE,
 ) -> gr.HTML:
     return gr.HTML(
         value,
@@ -41,27 +46,27 @@ def explorer(message: dict[str, Any] | None, *, functions: Sequence[Callable], e
         functions: what the page may ask the server for: inspect, exact, npz, offline, ready.
     """
     mount = "explorer(element, props, watch, server)"
-    return _component(frontend.template(), mount, send(message), elem_id=elem_id, functions=functions)
+    return _component(mount, send(message), elem_id=elem_id, functions=functions)
 
 
 def compare_view(elem_id: str = "compare") -> gr.HTML:
     """Two translations side by side and their difference; its value is the message {"a": trace, "b": trace}."""
-    return _component(frontend.template("compare"), "compare(element, props, watch)", elem_id=elem_id)
+    return _component("compare(element, props, watch)", elem_id=elem_id)
 
 
 def lesson_view(*, functions: Sequence[Callable], elem_id: str = "lesson") -> gr.HTML:
     """The lesson's stations; `functions` are what it asks the server for: course, station."""
-    return _component(frontend.template("lesson"), "lesson(element, server)", elem_id=elem_id, functions=functions)
+    return _component("lesson(element, server)", elem_id=elem_id, functions=functions)
 
 
 def lab_view(*, functions: Sequence[Callable], elem_id: str = "lab") -> gr.HTML:
     """The lab; `functions` are what it asks the server for: lab_board, lab_switch, lab_ask, lab_stop."""
-    return _component(frontend.template("lab"), "lab(element, server)", elem_id=elem_id, functions=functions)
+    return _component("lab(element, server)", elem_id=elem_id, functions=functions)
 
 
 def chrome() -> gr.HTML:
     """The page's language and theme switches."""
-    return _component(frontend.template("chrome"), "chrome(element)", elem_id="page-chrome")
+    return _component("chrome(element)", elem_id="page-chrome")
 
 
 def plotly_view(figure: str | None = None, *, elem_id: str | None = None) -> gr.HTML:
@@ -70,7 +75,7 @@ def plotly_view(figure: str | None = None, *, elem_id: str | None = None) -> gr.
     `gr.Plot` is not used anywhere: it replaces `window.Plotly` by an older one.
     """
     template = '<div class="plot-view"><div class="plot"></div><output aria-live="polite"></output></div>'
-    return _component(template, "plot(element, props, watch)", figure, elem_id=elem_id)
+    return _component("plot(element, props, watch)", figure, elem_id=elem_id, template=template)
 
 
 def show(draw: Callable[..., go.Figure], *arguments: Any, **options: Any) -> str:

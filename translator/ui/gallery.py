@@ -11,6 +11,7 @@ import numpy as np
 
 from translator.errors import InputError
 from translator.figures.label import plain
+from translator.files import write_whole
 from translator.trace import Trace
 from translator.ui.offline import bare_page, offline_page
 
@@ -49,17 +50,17 @@ def write_gallery(folder: Path, items: Sequence[tuple[Trace, dict[str, Any]]]) -
     if index.is_file() and _MARK not in index.read_text(encoding="utf-8", errors="replace")[:1000]:
         raise InputError(f"{index} is no gallery's and would be overwritten; give another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    if index.is_file():
-        for former in folder.glob("translation-[0-9]*.html"):
-            former.unlink()
+    former = set(folder.glob("translation-[0-9]*.html")) if index.is_file() else set()
     pages = [folder / f"translation-{number:02}.html" for number in range(1, len(items) + 1)]
     for page, (_, payload) in zip(pages, items, strict=True):
-        page.write_text(offline_page(payload, home=INDEX), encoding="utf-8")
+        write_whole(page, offline_page(payload, home=INDEX))
     cards = "\n".join(_card(page.name, trace) for page, (trace, _) in zip(pages, items, strict=True))
     body = f'<main class="gallery"><p>{_LEAD}</p>\n<ul translate="no">\n{cards}\n</ul></main>\n'
-    index.write_text(bare_page(body, head=_MARK), encoding="utf-8")
+    write_whole(index, bare_page(body, head=_MARK))
     if not (folder / CARD).exists():
-        (folder / CARD).write_text(_SPACE, encoding="utf-8")
+        write_whole(folder / CARD, _SPACE)
+    for page in former - set(pages):
+        page.unlink()
     return [index, *pages]
 
 

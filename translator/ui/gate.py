@@ -1,71 +1,79 @@
-"""The gate before the models: few workers, a short queue, a deadline, and no work that outlives its reader.
+"""The gate before the models: few compute at once, addresses take turns, a deadline, and no work without a reader.
 
-Gradio frees a slot as soon as an event is cancelled, while the event's thread computes on. Here the work
-runs in threads of our own: there are never more of them than workers, whatever is joined and cancelled.
+The work runs in threads of our own: there are never more that compute than workers, whatever is asked and cancelled.
+A request that computes is asked at every step whether another address has waited for a place; then it pauses there,
+so that nobody waits for the end of a stranger's long request.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import ContextVar
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from translator.errors import BusyError, CancelledError
+from translator.errors import BusyError, TranslatorError
+from translator.ui.job import CALLER, Caller, Job, Stop
+from translator.ui.turns import BUSY, Turns
 
+__all__ = ["BUSY", "CALLER", "Caller", "Gate", "Place", "Stop"]
 M = TypeVar("M")
-Stop = Callable[[], bool]
 
 WORKERS = 2
 WAITING = 32
+"""Requests of one address that may wait: a class of pupils shares one."""
+CROWD = 128
+"""Requests of all addresses that may wait."""
+THREADS = 24
+"""Requests that may have begun: two compute, the others have given their places to other addresses."""
 DEADLINE = 20.0
-"""Seconds from admission to the last message; after them a request is given up."""
-TRUST = 1.0
-"""Seconds of work done for a request that nobody has begun to read; then it pauses."""
-PATIENCE = 3.0
-"""Seconds that it pauses before it is given up."""
-BUSY = "the translator is busy; try again in a few seconds"
+"""Seconds from its arrival to a request's last message; after them it is given up."""
+TURN = 0.25
+"""Seconds after which a request that computes gives its place to an address that waits for one."""
+LOOK = 0.5
+"""Seconds between two looks at how many stand before a request that waits."""
+
+_JOB: ContextVar[Job[Any] | TranslatorError | None] = ContextVar("JOB", default=None)
 
 
-class Caller:
-    """Who waits for an answer that comes whole; when he hangs up, what runs for him is stopped."""
+@dataclass(frozen=True)
+class Place:
+    """How many requests are given their turn before this one."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._left = False
-        self._actions: list[Callable[[], None]] = []
-
-    def on_leave(self, action: Callable[[], None]) -> None:
-        """Have `action` done when he hangs up; at once if he has."""
-        with self._lock:
-            if not self._left:
-                self._actions.append(action)
-                return
-        action()
-
-    def leave(self) -> None:
-        """He has hung up."""
-        with self._lock:
-            self._left = True
-            actions, self._actions = self._actions, []
-        for action in actions:
-            action()
-
-
-CALLER: ContextVar[Caller | None] = ContextVar("CALLER", default=None)
-"""Who called in the present request, where that is known."""
+    before: int
 
 
 class Gate:
-    """Lets `workers` requests compute at once and `waiting` wait; the next is told that it is busy."""
+    """Lets `workers` requests compute at once; what waits takes turns by address, and has its bounds."""
 
-    def __init__(self, *, workers: int = WORKERS, waiting: int = WAITING, deadline: float = DEADLINE) -> None:
+    def __init__(
+        self,
+        *,
+        workers: int = WORKERS,
+        waiting: int = WAITING,
+        crowd: int | None = None,
+        deadline: float = DEADLINE,
+        turn: float = TURN,
+    ) -> None:
+        """Open the gate.
+
+        Args:
+            waiting: requests of one address that may wait.
+            crowd: requests that may wait in all; four times as many where it is None.
+            deadline: seconds from arrival to the last message.
+            turn: seconds of computing after which a place goes to another address that waits.
+        """
         self.deadline = deadline
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="model")
-        self._limit = workers + waiting
-        self._jobs: set[_Job[Any]] = set()
+        threads = max(THREADS, workers)
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="model")
+        self._turns: Turns[Job[Any]] = Turns(workers, waiting, 4 * waiting if crowd is None else crowd, threads)
+        self._turn = turn
+        self._jobs: set[Job[Any]] = set()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -73,27 +81,93 @@ class Gate:
         """How many requests compute or wait."""
         return len(self._jobs)
 
-    def stream(
-        self, work: Callable[[Stop], Iterator[M]], *, read: Callable[[], bool] | None = None, name: str | None = None
-    ) -> Iterator[M]:
-        """What `work(stop)` yields, computed in a worker; closing this iterator stops it at its next step.
+    def submit(
+        self,
+        work: Callable[[Stop], Iterator[M]],
+        *,
+        caller: Caller | None = None,
+        read: Callable[[], bool] | None = None,
+        name: str | None = None,
+    ) -> Job[M]:
+        """Let `work` wait for its turn; `follow` gives what becomes of it.
+
+        Args:
+            work: is given `stop`, which it asks at every step: True, or an error, ends it.
+            caller: whose request it is; when he hangs up, it is stopped.
+            read: whether somebody reads the answer at this moment; None if that cannot be known.
+            name: by which `stop` finds it.
+        Raises:
+            BusyError: too many wait.
+        """
+        caller = caller or CALLER.get() or Caller()
+        job = Job[M](self, work, caller, self.deadline, read, name)
+        with self._lock:
+            if self._closed:
+                raise BusyError(BUSY)
+            gone = self._turns.add(job)
+            self._jobs.add(job)
+            self._give()
+        if gone is not None:
+            self._jobs.discard(gone)
+            gone.end(BusyError(BUSY))
+        caller.on_leave(job.cancel)
+        return job
+
+    async def follow(self, job: Job[M]) -> AsyncIterator[M | Place]:
+        """The newest message of `job` each time, and its `Place` while it waits; leaving this iterator stops it.
 
         A slow reader gets the newest message and never those before it: sending a step costs more than
         decoding it, and each step tells the whole so far. The last message is never skipped.
 
-        Args:
-            work: is given `stop`, which it asks at every step: True, or an error, ends it.
-            read: whether somebody reads the answer at this moment; None if that cannot be known.
-            name: by which `stop` finds it.
         Raises:
-            BusyError: too many wait, or the deadline passed.
-            CancelledError: the reader went away, or the request was stopped.
+            BusyError: the deadline passed.
+            CancelledError: the request was stopped.
         """
-        job = _Job[M](self.deadline, read, name)
-        self._admit(job, work)
+        wake, loop, told = asyncio.Event(), asyncio.get_running_loop(), -1
+
+        def tell() -> None:
+            with suppress(RuntimeError):  # the loop has closed
+                loop.call_soon_threadsafe(wake.set)
+
+        job.on_change(tell)
         try:
-            if (caller := CALLER.get()) is not None:
-                caller.on_leave(job.cancel)
+            while True:
+                wake.clear()
+                found = job.take()
+                if found:
+                    yield found[0]
+                    continue
+                if job.ended:
+                    job.result()
+                    return
+                before = self._before(job)
+                if before not in (told, None) and time.monotonic() > job.arrived + LOOK:
+                    told = before or 0
+                    yield Place(told)
+                timer = loop.call_later(job.left() if before is None else min(LOOK, job.left()), wake.set)
+                await wake.wait()
+                timer.cancel()
+                if job.left() <= 0:
+                    raise job.late()
+        finally:
+            job.cancel()
+
+    def stream(
+        self, work: Callable[[Stop], Iterator[M]], *, read: Callable[[], bool] | None = None, name: str | None = None
+    ) -> Iterator[M]:
+        """What `work(stop)` yields, computed in a worker, for a thread that waits; the errors are those of `follow`.
+
+        Within a request that has its turn already it is computed at once, as a part of it.
+        """
+        inside = _JOB.get()
+        if isinstance(inside, TranslatorError):
+            raise inside
+        if inside is not None and inside.gate is self:
+            inside.name = name or inside.name
+            yield from work(inside.stop)
+            return
+        job = self.submit(work, read=read, name=name)
+        try:
             yield from job.messages()
         finally:
             job.cancel()
@@ -117,86 +191,70 @@ class Gate:
             job.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _admit(self, job: _Job[M], work: Callable[[Stop], Iterator[M]]) -> None:
+    # What a job asks of its gate.
+
+    def share(self, job: Job[Any]) -> None:
+        """Give the place of `job` to another address if it is that one's turn, and wait for the next."""
         with self._lock:
-            if self._closed or len(self._jobs) >= self._limit:
-                raise BusyError(BUSY)
-            self._jobs.add(job)
-            job.future = self._threads.submit(job.compute, work)
-        job.future.add_done_callback(lambda _: self._jobs.discard(job))
+            if not self._turns.shares(job, enough=time.monotonic() - job.since > self._turn):
+                return
+            job.turn.clear()
+            self._turns.pause(job)
+            self._give()
+        job.await_turn()
 
+    def rest(self, job: Job[Any]) -> None:
+        """Give the place of `job` away until `resume`."""
+        with self._lock:
+            job.turn.clear()
+            self._turns.pause(job, rests=True)
+            self._give()
 
-class _Job(Generic[M]):
-    """One request: its worker leaves messages, its reader takes the newest."""
+    def resume(self, job: Job[Any]) -> None:
+        """Wait for a place again."""
+        with self._lock:
+            self._turns.wants(job)
+            self._give()
+        job.await_turn()
 
-    def __init__(self, deadline: float, read: Callable[[], bool] | None, name: str | None) -> None:
-        self.name = name
-        self.future: Future[None] | None = None
-        self._end = time.monotonic() + deadline
-        self._deadline = deadline
-        self._trusted = 0.0
-        self._read = read
-        self._cancelled = threading.Event()
-        self._changed = threading.Condition()
-        self._newest: list[M] = []  # at most one
-        self._ended: list[BaseException | None] = []  # how, once it has
-
-    def compute(self, work: Callable[[Stop], Iterator[M]]) -> None:
-        """Run in a worker: every message, then how it ended."""
-        self._trusted = time.monotonic() + TRUST
-        error: BaseException | None = None
-        try:
-            if self.stop():
-                raise CancelledError("the request was given up before its turn came")
-            for message in work(self.stop):
-                with self._changed:
-                    self._newest[:] = [message]
-                    self._changed.notify()
-        except BaseException as raised:
-            error = raised
-        with self._changed:
-            self._ended.append(error)
-            self._changed.notify()
-
-    def messages(self) -> Iterator[M]:
-        """Run by the reader: the newest message each time; raises what the worker raised."""
-        while True:
-            with self._changed:
-                left = max(self._end + 0.5 - time.monotonic(), 0)
-                if not self._changed.wait_for(lambda: self._newest or self._ended, left):
-                    raise self._late()  # a single step may take longer than what was left
-                if not self._newest:
-                    break
-                message = self._newest.pop()
-            yield message
-        if self._ended[0] is not None:
-            raise self._ended[0]
-
-    def cancel(self) -> None:
-        """Stop at the next step; a request that still waits gives its place free at once."""
-        self._cancelled.set()
-        if self.future is not None and self.future.cancel():  # no worker will end it
-            with self._changed:
-                self._ended.append(CancelledError("the request was given up before its turn came"))
-                self._changed.notify()
-
-    def stop(self) -> bool:
-        """Asked by the work at every step: True once nobody wants it any more.
-
-        Raises:
-            BusyError: the deadline passed.
-        """
-        pause_end = time.monotonic() + PATIENCE
-        while not self._cancelled.is_set():
-            now = time.monotonic()
-            if now > self._end:
-                raise self._late()
-            if self._read is None or now < self._trusted or self._read():
+    def drop(self, job: Job[Any]) -> bool:
+        """Forget `job` if it has not begun; whether that was so."""
+        with self._lock:
+            if not self._turns.waits(job):
                 return False
-            if now > pause_end:
-                return True
-            self._cancelled.wait(0.05)
+            self._turns.leave(job)
+            self._jobs.discard(job)
         return True
 
-    def _late(self) -> BusyError:
-        return BusyError(f"no translation within {self._deadline:g} seconds: {BUSY}, or send a shorter text")
+    def _before(self, job: Job[Any]) -> int | None:
+        with self._lock:
+            return self._turns.before(job) if self._turns.waits(job) else None
+
+    def _give(self) -> None:
+        """Hand out the places that are free; the lock is held."""
+        while not self._closed and (found := self._turns.next()) is not None:
+            job, begins = found
+            job.since = time.monotonic()
+            job.turn.set()
+            if begins:
+                self._threads.submit(self._compute, job)
+
+    def _compute(self, job: Job[Any]) -> None:
+        token = _JOB.set(job)
+        try:
+            job.compute()
+        finally:
+            _JOB.reset(token)
+            with self._lock:
+                self._turns.leave(job)
+                self._jobs.discard(job)
+                self._give()
+
+
+def refused(error: TranslatorError, work: Callable[[], M]) -> M:
+    """`work()` where whatever it asks of a gate is refused with `error`: so that it says so in its own way."""
+    token = _JOB.set(error)
+    try:
+        return work()
+    finally:
+        _JOB.reset(token)

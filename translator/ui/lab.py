@@ -55,22 +55,31 @@ def _side(model: Translator, trace: Trace, heads: np.ndarray) -> Answer:
     }
 
 
-def roles(model: Translator, trace: Trace, kind: str) -> list[list[str]]:
-    """Each head's role [L][H]: over a corpus if the checkpoint ships a profile, else in this sentence."""
+def stats_of(model: Translator, trace: Trace, kind: str) -> tuple[head_measures.HeadStats, ...]:
+    """Each head of one kind: over a corpus if the checkpoint ships a profile, else in this sentence."""
     profile = profiles.stored_profile(model)
-    stats = profile.heads[kind] if profile else head_measures.head_stats(trace, kind)
+    return profile.heads[kind] if profile else head_measures.head_stats(trace, kind)
+
+
+def roles(model: Translator, trace: Trace, kind: str) -> list[list[str]]:
+    """Each head's role [L][H], as `stats_of` finds it."""
     layers, heads = trace.weights(kind).shape[:2]
     rows = [["" for _ in range(heads)] for _ in range(layers)]
-    for each in stats:
+    for each in stats_of(model, trace, kind):
         rows[each.layer][each.head] = each.role
     return rows
 
 
 def aligning(model: Translator, trace: Trace) -> np.ndarray:
-    """Which cross heads align, bool [L, H]; the one that aligns best if no head has the role, else all."""
-    chosen = np.array(roles(model, trace, "cross")) == "aligns"
+    """Which cross heads align, bool [L, H]; the one that aligns best if no head has the role, else all.
+
+    A row stands for what it predicts: heads that align the word that they read are left out.
+    """
+    stats = stats_of(model, trace, "cross")
+    chosen = np.array([each.role == "aligns" and each.reading != "input" for each in stats])
+    chosen = chosen.reshape(trace.cross.shape[:2])
     profile = profiles.stored_profile(model)
-    best = profiles.best_aligner(profile) if profile else None
+    best = profiles.best_aligner(profile, "output") if profile else None
     if not chosen.any() and best is not None and best.head is not None:
         chosen[best.layer, best.head] = True
     return chosen if chosen.any() else np.ones_like(chosen)

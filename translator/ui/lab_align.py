@@ -11,23 +11,44 @@ from translator.analysis import profile as profiles
 from translator.analysis.alignment import error_rate, pharaoh, read_pharaoh
 from translator.analysis.gold import words_of
 from translator.analysis.heads import head_stats, leading_head
+from translator.analysis.roles import Reading
 from translator.figures import heads as head_figures
 from translator.pipeline import Translator
+from translator.questions import field
 from translator.trace import Trace
-from translator.ui.asked import Asked, choice, number, real, text
+from translator.ui.asked import Asked
 from translator.ui.explorer import show
 from translator.ui.gate import Stop
 from translator.ui.lab import Answer, table
 
 
-def best_aligner(model: Translator, trace: Trace) -> bench.Aligner:
-    """The head that aligned best over the gold set; without one, the head that links this sentence best."""
+def best_aligner(model: Translator, trace: Trace, reading: Reading | None = None) -> bench.Aligner:
+    """The head that aligned best over the gold set, of all or by one reading of its rows.
+
+    Without a gold set, the head that links this sentence best.
+    """
     profile = profiles.stored_profile(model)
-    best = profiles.best_aligner(profile) if profile else None
+    best = profiles.best_aligner(profile, reading) if profile else None
     if best is not None:
         return best
     layer, head = leading_head(head_stats(trace, "cross"))
-    return bench.Aligner(layer=layer, head=head)
+    return bench.Aligner(layer=layer, head=head, reading=reading or "output")
+
+
+def place(model: Translator, trace: Trace, asked: Asked) -> tuple[str, int, int, Answer]:
+    """Kind, layer and head, counted from 0, and as {"chosen": …}; not chosen, it is the head that aligns best.
+
+    Raises:
+        InputError: there is no such head.
+    """
+    kind = str(asked.get("kind", "cross"))
+    layers, heads = trace.weights(kind).shape[:2]
+    first = best_aligner(model, trace)
+    given = {"layer": first.layer + 1, "head": (first.head or 0) + 1} if kind == "cross" else {"layer": 1, "head": 1}
+    given |= {name: asked[name] for name in ("layer", "head") if asked.get(name) is not None}
+    layer = field("norms", "layer").read(given, high=layers) - 1
+    head = field("norms", "head").read(given, high=heads) - 1
+    return kind, layer, head, {"chosen": {"layer": layer + 1, "head": head + 1}}
 
 
 def align(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
@@ -40,11 +61,11 @@ def align(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     links = bench.links_of(words, aligner.way, aligner.threshold)
     lines: list[list[Any]] = [["Pharaoh: {links}", {"links": pharaoh(links) or "–"}]]
     gold: list[tuple[int, int]] = []
-    if given := text(asked, "gold").strip():
+    if given := field("align", "gold").read(asked).strip():
         truth = read_pharaoh(given, *counts)
         gold = sorted(truth.possible)
         lines.append(["Alignment error rate against yours: {rate}", {"rate": f"{error_rate([links], [truth]):.2f}"}])
-    judged, figures, captions = _judged(model, aligner)
+    judged, figures, captions = _judged(model, trace, aligner)
     return {
         "chosen": {
             "map": aligner.map,
@@ -68,30 +89,36 @@ def align(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
 
 def _aligner(model: Translator, trace: Trace, asked: Asked) -> bench.Aligner:
     """What the person asked for; the rest as the best aligner has it. Head 0 is the whole layer."""
-    best = best_aligner(model, trace)
-    layer = best.layer if asked.get("layer") is None else number(asked, "layer") - 1
-    head = (0 if best.head is None else best.head + 1) if asked.get("head") is None else number(asked, "head", 0)
+    given = {each: field("align", each).read(asked) for each in ("map", "layer", "head", "reading", "way", "threshold")}
+    best = best_aligner(model, trace, given["reading"])
+    layer = best.layer if given["layer"] is None else given["layer"] - 1
+    head = (0 if best.head is None else best.head + 1) if given["head"] is None else given["head"]
     return bench.Aligner(
-        map=choice(asked, "map", bench.MAPS, best.map),
+        map=given["map"] or best.map,
         layer=layer,
         head=head - 1 if head else None,
-        reading=choice(asked, "reading", bench.READINGS, best.reading),
-        way=choice(asked, "way", bench.WAYS, "argmax"),
-        threshold=real(asked, "threshold", 0, 1),
+        reading=best.reading,
+        way=given["way"],
+        threshold=given["threshold"],
     )
 
 
-def _judged(model: Translator, aligner: bench.Aligner) -> tuple[list[list[Any]], list[str], list[str]]:
+def _judged(model: Translator, trace: Trace, aligner: bench.Aligner) -> tuple[list[list[Any]], list[str], list[str]]:
     """What the hand-aligned set says of every head: a line, and a map with the chosen head in its frame."""
     profile = profiles.stored_profile(model)
     if profile is None or profile.alignment is None:
         return [["This checkpoint was not judged against hand-aligned pairs.", {}]], [], []
-    table, best = profile.alignment, profile.alignment["best_head"]
-    said = {"count": table["sentences"], "name": best["name"], "rate": f"{best['rate']:.2f}"}
+    table, best = profile.alignment, best_aligner(model, trace, aligner.reading)
     rates = np.array(table["heads"][aligner.reading])
+    said = {"count": table["sentences"], "name": best.name, "rate": f"{rates[best.layer, best.head]:.2f}"}
+    own = (
+        "Best over {count} hand-aligned pairs, a row belonging to what it predicts: {name}, error rate {rate}"
+        if aligner.reading == "output"
+        else "Best over {count} hand-aligned pairs, a row belonging to what it reads: {name}, error rate {rate}"
+    )
     chosen = None if aligner.head is None else (aligner.layer, aligner.head)
     return (
-        [["Best over {count} hand-aligned pairs: {name}, error rate {rate}", said]],
+        [[own, said]],
         [show(head_figures.error_rates, rates, chosen=chosen)],
         ["Alignment error rate of every head, 0 the best"],
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from translator.trace import Trace
 from translator.ui import explorer, session
-from translator.ui.asked import Asked, mapping, text, told
+from translator.ui.asked import Asked, mapping, marked, text, told
 from translator.ui.gate import Stop
 
 if TYPE_CHECKING:
@@ -56,19 +57,23 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
 
         def worked(stop: Stop) -> dict:
             model = models.get(direction)
-            trace, id_ = _greedy(models, model, typed, request.get("id"), stop)
-            return {**work(model, trace, stop), "id": id_}
+            trace, id_ = _told(models, model, typed, request, stop)
+            return {**work(model, trace, stop), "id": id_, "translation": trace.translation}
 
         return models.gate.run(worked, name=text(request, "run") or None)
 
-    return [told(each) for each in (lab_board, lab_switch, lab_ask, lab_stop)]
+    return [told(each) for each in (lab_board, lab_switch, lab_ask, marked(lab_stop, where="at once"))]
 
 
-def _greedy(models: session.Models, model: Translator, text: str, id_: object, stop: Stop) -> tuple[Trace, object]:
-    """The greedy trace of `text` and the id that it is kept under: one translation serves every question."""
-    key = (model.bundle.info.sha256, text, "lab")
+def _told(models: session.Models, model: Translator, text: str, request: Asked, stop: Stop) -> tuple[Trace, object]:
+    """The trace that all questions are about, and the id that it is kept under.
+
+    It is the greedy translation of `text`, or the one whose ids the request names as its "target".
+    """
+    target, id_ = request.get("target"), request.get("id")
+    key = (model.bundle.info.sha256, text, json.dumps(target) if target else "lab")
     kept = models.store.get(id_, key)
     if kept is not None:
         return kept, id_
-    trace = model.translate(text, method="greedy", stop=stop)
+    trace = model.force(text, target) if target else model.translate(text, method="greedy", stop=stop)
     return trace, models.store.put(key, trace)

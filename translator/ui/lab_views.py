@@ -28,15 +28,16 @@ from translator.errors import InputError
 from translator.figures import attention, decoding, lab
 from translator.figures import heads as head_figures
 from translator.pipeline import Translator
+from translator.questions import field
 from translator.trace import Token, Trace
-from translator.ui.asked import Asked, choice, number, real, text
+from translator.ui.asked import Asked
 from translator.ui.explorer import show
 from translator.ui.gate import Stop
 from translator.ui.lab import Answer, minus, table
-from translator.ui.lab_align import align, best_aligner
+from translator.ui.lab_align import align, place
+from translator.ui.lab_belief import believed, contributed, elsewhere, left_out, plane
+from translator.ui.lab_why import contrasted, layered, looked, patched, put_in
 
-MEASURES = ("confidence", "relative_entropy", "previous", "same", "next", "special", "punctuation")
-MAX_BEAM = 12
 DIFFERENCES = 8
 """How many cells the norm view names."""
 
@@ -44,7 +45,9 @@ DIFFERENCES = 8
 def view(model: Translator, name: str, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """One of VIEWS over the greedy `trace`: "lines", "table", "figures", each if there is any.
 
-    "captions" names the figures, one each; "chosen" says what was taken where the person had not chosen.
+    "captions" names the figures, one each; "chosen" says what was taken where the person had not chosen. "follow" is a
+    further view that a click on a figure's cell asks for, with all cells clicked so far in its "field"; "slides" are
+    lines of which one is shown at a time.
 
     Raises:
         InputError: there is no such view, or what was asked cannot be.
@@ -67,7 +70,7 @@ def _both(trace: Trace, other: Trace) -> list[list[Any]]:
 
 
 def _force(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
-    found = forced.force(model, trace.source, text(asked, "target"), method="greedy", stop=stop)
+    found = forced.force(model, trace.source, field("force", "target").read(asked), method="greedy", stop=stop)
     rows = [
         [token.surface, minus(log_prob), str(rank)]
         for token, log_prob, rank in zip(found.trace.tgt, found.trace.log_probs, found.ranks, strict=True)
@@ -85,7 +88,7 @@ def _force(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         "captions": ["How sure the model is of each token of yours"],
     }
     if asked.get("kind", "none") != "none":
-        kind, layer, head, chosen = _place(model, found.trace, asked)
+        kind, layer, head, chosen = place(model, found.trace, asked)
         answer["figures"].append(_heatmap(found.trace, kind, found.trace.weights(kind)[layer, head]))
         answer["captions"].append("What the chosen head reads on the way")
         answer |= chosen
@@ -93,7 +96,9 @@ def _force(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
 
 
 def _edit(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
-    step, wanted = number(asked, "step", high=len(trace.tgt)) - 1, text(asked, "choice").strip()
+    step = field("edit", "step").read(asked, high=len(trace.tgt)) - 1
+    typed = field("edit", "choice").read(asked)
+    wanted = typed.strip()
     candidates = trace.steps[step].candidates
     known = {each.token.surface: each.token.id for each in reversed(candidates)}
     rows = [[each.token.surface, f"{np.exp(each.log_prob):.3f}"] for each in candidates]
@@ -107,38 +112,35 @@ def _edit(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         other = candidates[0] if candidates[0].token.id != trace.tgt[step].id else candidates[1]
         picked: int | str = other.token.id
     else:
-        picked = known.get(wanted, text(asked, "choice"))
+        picked = known.get(wanted, typed)
     return {**answer, "lines": _both(trace, edit.continue_from(model, trace, step, picked, stop=stop))}
 
 
 def _beams(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
-    width, penalty = number(asked, "beam", 2, MAX_BEAM), real(asked, "penalty", -5, 5)
+    own, beam, penalty = model.bundle.decode, field("beams", "beam"), field("beams", "penalty").read(asked)
+    least, most = beam.range
+    width = beam.read(asked) or int(min(max(own.beam, least), most))
+    penalty = own.length_penalty if penalty is None else penalty
     tree = beams.beam_tree(model, trace.source, beam=width, length_penalty=penalty, stop=stop)
     pruned = sum(node.fate == "pruned" for node in tree.nodes)
+    won = [token.id for token in tree.trace.tgt]
     said = {"text": tree.trace.translation, "score": minus(tree.trace.score)}
     greedy = {"text": tree.greedy.translation, "score": minus(tree.greedy.score)}
     ends = sorted((n for n in tree.nodes if n.fate in ("won", "ended")), key=lambda node: -node.normalised)
     rows = [[node.text, minus(node.score), minus(node.normalised), node.fate] for node in ends]
     return {
+        "chosen": {"beam": width, "penalty": penalty},
         "lines": [
             ["Beam: {text} (log p {score})", said],
             ["Greedy: {text} (log p {score})", greedy],
-            ["{all} hypotheses lived, {pruned} of them were pruned.", {"all": len(tree.nodes), "pruned": pruned}],
+            [
+                "The search kept {all} hypotheses at some step; {pruned} of them were pruned later.",
+                {"all": len(tree.nodes), "pruned": pruned},
+            ],
         ],
         "table": table(["hypothesis", "log p", "after the penalty", "fate"], rows),
-        "figures": [show(decoding.beam_tree, tree.steps, lambda id_: model.bundle.tgt.token(id_).surface)],
+        "figures": [show(decoding.beam_tree, tree.steps, lambda id_: model.bundle.tgt.token(id_).surface, winner=won)],
     }
-
-
-def _place(model: Translator, trace: Trace, asked: Asked) -> tuple[str, int, int, Answer]:
-    """Kind, layer and head, counted from 0, and as {"chosen": …}; not chosen, it is the head that aligns best."""
-    kind = str(asked.get("kind", "cross"))
-    layers, heads = trace.weights(kind).shape[:2]
-    first = best_aligner(model, trace)
-    given = {"layer": first.layer + 1, "head": (first.head or 0) + 1} if kind == "cross" else {"layer": 1, "head": 1}
-    given |= {name: asked[name] for name in ("layer", "head") if asked.get(name) is not None}
-    layer, head = number(given, "layer", high=layers) - 1, number(given, "head", high=heads) - 1
-    return kind, layer, head, {"chosen": {"layer": layer + 1, "head": head + 1}}
 
 
 def _heatmap(trace: Trace, kind: str, weights: np.ndarray, **look: Any) -> str:
@@ -154,7 +156,7 @@ def _heatmap(trace: Trace, kind: str, weights: np.ndarray, **look: Any) -> str:
 
 
 def _norms(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
-    kind, layer, head, chosen = _place(model, trace, asked)
+    kind, layer, head, chosen = place(model, trace, asked)
     raw = np.asarray(trace.weights(kind)[layer, head], dtype=np.float64)
     found = norms.share(getattr(norms.norms(model, trace), kind)[layer, head])
     queries, keys = _surfaces(trace.queries(kind)), _surfaces(trace.keys(kind))
@@ -184,7 +186,7 @@ def _norms(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
 
 def _rollout(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     maps = (trace.encoder, trace.decoder, trace.cross)
-    if choice(asked, "method", ("rollout", "flow"), "rollout") == "rollout":
+    if field("rollout", "method").read(asked) == "rollout":
         rolled = rollouts.rollout(*maps)
         share = float(rolled.source_share[0])
         words = (
@@ -226,7 +228,7 @@ def _profile(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answe
     shape = trace.weights(kind).shape[:2]
     profile = profiles.stored_profile(model)
     stats = profile.heads[kind] if profile else head_measures.head_stats(trace, kind)
-    name = choice(asked, "measure", MEASURES, "confidence")
+    name = field("profile", "measure").read(asked)
     values = np.array([getattr(each, name) for each in stats]).reshape(shape)
     rows = [[f"L{each.layer + 1}H{each.head + 1}", each.role, f"{each.entropy:.2f}"] for each in stats]
     where = (
@@ -239,16 +241,15 @@ def _profile(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answe
 
 
 def _positions(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
-    side: Any = asked.get("side")
-    change = {name: real(asked, name, *range_) for name, range_ in positions.RANGES.items()}
-    moved = positions.move(model, trace, side=side, **change, stop=stop)
+    change = {name: field("positions", name).read(asked) for name in ("side", "shift", "scale")}
+    moved = positions.move(model, trace, **change, stop=stop)
     return {"lines": _both(trace, moved)}
 
 
 def _cell(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
-    kind, layer, head, chosen = _place(model, trace, asked)
+    kind, layer, head, chosen = place(model, trace, asked)
     query_at, key_at = (
-        number(asked, name, high=count) - 1
+        field("cell", name).read(asked, high=count) - 1
         for name, count in zip(("query", "key"), trace.weights(kind).shape[2:], strict=True)
     )
     found = cell.cell(model, trace, kind, layer, head, query_at, key_at)
@@ -297,4 +298,14 @@ VIEWS: dict[str, Callable[[Translator, Trace, Asked, Stop], Answer]] = {
     "profile": _profile,
     "positions": _positions,
     "cell": _cell,
+    "contrast": contrasted,
+    "patch": patched,
+    "patched": put_in,
+    "why": looked,
+    "layers": layered,
+    "omissions": left_out,
+    "alti": contributed,
+    "arena": believed,
+    "elsewhere": elsewhere,
+    "plane": plane,
 }

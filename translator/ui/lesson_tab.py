@@ -7,7 +7,7 @@ from collections.abc import Callable
 import gradio as gr
 
 from translator.ui import explorer, session
-from translator.ui.asked import Asked, mapping, told
+from translator.ui.asked import Asked, mapping, marked, told
 from translator.ui.lesson import course as lesson
 from translator.ui.lesson.equations import markdown
 
@@ -39,4 +39,4 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
             lambda stop: sentence.station(models.get(direction), name, text, options=options, view=view, stop=stop)
         )
 
-    return [told(course), told(station)]
+    return [told(marked(course, where="at once")), told(station)]

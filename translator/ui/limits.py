@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from translator.errors import InputError
+from translator.ui import fields
+from translator.ui.fields import Field
 
 CHARACTERS = 1000
 BEAMS = 12
@@ -61,18 +63,18 @@ def _whole(value: object) -> bool:
 class Doors:
     """What of the page may be called from outside, by the shape of the call.
 
-    `events`: index of every handler behind the queue → how many inputs it has. `functions`: (component,
-    name) of what a component may ask the server. `rpc`: whether the Model Context Protocol is spoken. `endpoints`:
-    names of the public API → its parameters and whether each has to be given.
+    `events`: index of every handler → the fields that it takes. `functions`: (component, name) of what a component may
+    ask the server. `rpc`: whether the Model Context Protocol is spoken. `endpoints`: names of the public API → its
+    parameters.
     """
 
-    events: Mapping[int, int] = field(default_factory=dict)
-    functions: frozenset[tuple[int, str]] = frozenset()
+    events: Mapping[int, Sequence[Field]] = field(default_factory=dict)
+    functions: Collection[tuple[int, str]] = frozenset()
     rpc: bool = False
-    endpoints: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    endpoints: Mapping[str, Sequence[Field]] = field(default_factory=dict)
 
-    def check(self, call: str, body: bytes) -> bytes:
-        """The body of a call in canonical form: known keys, sound UTF-8, no NaN, the right number of inputs.
+    def check(self, call: str, body: bytes) -> dict[str, Any]:
+        """The body of a call: known keys, sound Unicode, no NaN, and every value of the kind of its field.
 
         Args:
             call: "join", "cancel", "reset", "function", "rpc", "endpoint:<name>" or "named:<name>".
@@ -87,17 +89,18 @@ class Doors:
             clean = json.dumps(kept, ensure_ascii=False, allow_nan=False)
         except (ValueError, RecursionError) as error:
             raise InputError("the body holds a number beyond all bounds, or is nested too deeply") from error
-        return _SURROGATE.sub("\ufffd", clean).encode()
+        found: dict[str, Any] = json.loads(_SURROGATE.sub("\ufffd", clean)) if _SURROGATE.search(clean) else kept
+        return found
 
     def _join(self, values: dict[str, Any], _: str) -> tuple[str, ...]:
         index = _int(values, "fn_index")
         if index not in self.events:
             raise InputError("fn_index names no event of this page; reload it")
-        _count(values, self.events[index])
+        _listed(values, self.events[index])
         _session(values)
         if values.get("trigger_id") is not None:
             _int(values, "trigger_id")
-        return "data", "fn_index", "session_hash", "event_data", "trigger_id"
+        return "data", "fn_index", "session_hash"
 
     def _cancel(self, values: dict[str, Any], _: str) -> tuple[str, ...]:
         _int(values, "fn_index")
@@ -111,7 +114,8 @@ class Doors:
 
     def _function(self, values: dict[str, Any], _: str) -> tuple[str, ...]:
         _session(values)
-        if (_int(values, "component_id"), values.get("fn_name")) not in self.functions or "data" not in values:
+        place, name = _int(values, "component_id"), values.get("fn_name")
+        if not isinstance(name, str) or (place, name) not in self.functions or "data" not in values:
             raise InputError("there is no such function; reload the page")
         return "data", "component_id", "fn_name", "session_hash"
 
@@ -121,23 +125,34 @@ class Doors:
         return "jsonrpc", "id", "method", "params", "result", "error"
 
     def _endpoint(self, values: dict[str, Any], name: str) -> tuple[str, ...]:
-        _count(values, len(self._parameters(name)))
-        return ("data",)  # and no session: Gradio then makes one of its own, which is read by the event's id
+        _listed(values, self._parameters(name))
+        return ("data",)  # and no session: it is read by the event's id
 
     def _named(self, values: dict[str, Any], name: str) -> tuple[str, ...]:
         parameters = self._parameters(name)
-        for key in values:
-            if key not in parameters:
-                raise InputError(f"this endpoint takes {', '.join(parameters)}, and nothing else")
-        for key, needed in parameters.items():
-            if needed and key not in values:
-                raise InputError(f"{key} is missing")
-        return tuple(parameters)
+        named(values, parameters)
+        return tuple(each.name for each in parameters)
 
-    def _parameters(self, name: str) -> Mapping[str, bool]:
+    def _parameters(self, name: str) -> Sequence[Field]:
         if name not in self.endpoints:
             raise InputError(f"there is no such endpoint; there are {', '.join(sorted(self.endpoints)) or 'none'}")
         return self.endpoints[name]
+
+
+def named(values: Mapping[str, Any], parameters: Sequence[Field]) -> None:
+    """Check the arguments of an endpoint.
+
+    Raises:
+        InputError: one is unknown, missing, or of another kind.
+    """
+    known = {each.name: each for each in parameters}
+    for key, value in values.items():
+        if key not in known:
+            raise InputError(f"this endpoint takes {', '.join(known)}, and nothing else")
+        fields.check(value, known[key].kind, key, empty=known[key].empty)
+    for key, parameter in known.items():
+        if parameter.needed and key not in values:
+            raise InputError(f"{key} is missing")
 
 
 _CALLS: dict[str, Callable[[Doors, dict[str, Any], str], tuple[str, ...]]] = {
@@ -172,10 +187,12 @@ def _int(values: dict[str, Any], key: str) -> int:
     return value
 
 
-def _count(values: dict[str, Any], count: int) -> None:
+def _listed(values: dict[str, Any], parameters: Sequence[Field]) -> None:
     data = values.get("data")
-    if not isinstance(data, list) or len(data) != count:
-        raise InputError(f"data must be a list of {count} values")
+    if not isinstance(data, list) or len(data) != len(parameters):
+        raise InputError(f"data must be a list of {len(parameters)} values")
+    for value, parameter in zip(data, parameters, strict=True):
+        fields.check(value, parameter.kind, parameter.name, empty=parameter.empty)
 
 
 def _session(values: dict[str, Any], key: str = "session_hash") -> None:

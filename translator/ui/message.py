@@ -8,8 +8,10 @@ import json
 import zlib
 from typing import Any
 
+import orjson
+
 LONG = 16_384
-"""Characters of JSON from which a message is compressed: a whole trace, never a step that is waited for."""
+"""Bytes of JSON from which a message is compressed: a whole trace, never a step that is waited for."""
 
 
 _numbers = itertools.count(1)
@@ -27,8 +29,8 @@ def send(message: dict[str, Any] | None) -> str | None:
     """The value that the page's `messageOf` reads; None stays None."""
     if message is None:
         return None
-    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-    return text if len(text) < LONG else base64.b64encode(zlib.compress(text.encode())).decode("ascii")
+    text = orjson.dumps(message)
+    return text.decode() if len(text) < LONG else base64.b64encode(zlib.compress(text)).decode("ascii")
 
 
 def read(value: str) -> dict[str, Any]:

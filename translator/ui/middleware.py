@@ -10,16 +10,21 @@ import asyncio
 import json
 import logging
 import re
-import time
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from typing import Any
 from urllib.parse import parse_qs
 
+import orjson
 from starlette.middleware.gzip import GZipMiddleware
 
-from translator.errors import InputError
-from translator.ui.gate import CALLER, Caller
+from translator.errors import BusyError, InputError
+from translator.ui.addresses import READ_BURST, READ_RATE, Held, Rate, group
+from translator.ui.exchange import Exchange
+from translator.ui.fields import FieldError
+from translator.ui.forwarded import HOSTS, Trust, host_of, without_page
+from translator.ui.handlers import Handler
+from translator.ui.job import CALLER, Caller
 from translator.ui.limits import Doors
 
 Scope = dict[str, Any]
@@ -31,15 +36,12 @@ Header = tuple[bytes, bytes]
 log = logging.getLogger(__name__)
 BODY = 64 * 1024
 BODY_SECONDS = 10.0
-OPEN = 1000
-"""Requests that may be open at once, streams included."""
-RATE, BURST = 60.0, 600.0
-"""POST requests a second, and at once, of one address: a classroom shares one."""
-ADDRESSES = 10_000
+PIECE = 64 * 1024
+"""Bytes of an answer that are handed on at once; the next follow when these have left."""
 
 _READ = re.compile(
     r"/(config/?|theme\.css|robots\.txt|favicon\.ico|manifest\.json|pwa_icon(/\d+)?|(static|assets|svelte)/.+"
-    r"|gradio_api/(info/?|openapi\.json|app_id/?|startup-events|theme\.css|heartbeat/[\w-]{1,64}|queue/(data|status)"
+    r"|gradio_api/(info/?|openapi\.json|app_id/?|startup-events|theme\.css|queue/(data|status)"
     r"|file=(?![a-z][a-z0-9+.-]+:).+|call/(v2/)?\w+/[\w-]{1,64}))?",
     re.IGNORECASE,
 )
@@ -53,7 +55,7 @@ _CALLS = (
     (re.compile(r"/gradio_api/call/(?P<name>\w+)/?"), "endpoint"),
     (re.compile(r"/gradio_api/call/v2/(?P<name>\w+)/?"), "named"),
 )
-_STREAM = re.compile(r"/gradio_api/(queue/data|heartbeat/(?P<heart>[\w-]+)|call/(v2/)?\w+/(?P<event>[\w-]+))")
+_STREAM = re.compile(r"/gradio_api/(queue/data|call/(v2/)?\w+/(?P<event>[\w-]+))")
 
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -68,74 +70,56 @@ _HEADERS = (
         b"frame-ancestors 'self' https://huggingface.co https://*.hf.space",
     ),
 )
+_EVENTS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),  # a proxy that holds steps back would show them late
+]
+_TOO_OFTEN = "too many requests from this address; try again in a few seconds"
 _DROPPED = re.compile(rb"access-control-.*|server|x-content-type-options|referrer-policy|content-security-policy")
-
-
-class Readers:
-    """Which sessions have a stream open at this moment: nobody else reads what is computed for them."""
-
-    def __init__(self) -> None:
-        self._open: Counter[str] = Counter()
-
-    def __contains__(self, session: str) -> bool:
-        return session in self._open
-
-    def enter(self, session: str) -> None:
-        """Count one more open stream of `session`."""
-        self._open[session] += 1
-
-    def leave(self, session: str) -> None:
-        """Count one open stream of `session` less."""
-        self._open[session] -= 1
-        if self._open[session] <= 0:
-            del self._open[session]
-
-
-class Rate:
-    """A bucket of tokens for each address, the least recent forgotten."""
-
-    def __init__(self, rate: float = RATE, burst: float = BURST) -> None:
-        self._rate, self._burst = rate, burst
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def allow(self, address: str) -> bool:
-        """Take one token of `address`, if it has one."""
-        now = time.monotonic()
-        left, since = self._buckets.pop(address, (self._burst, now))
-        left = min(self._burst, left + (now - since) * self._rate)
-        self._buckets[address] = (left - 1 if left >= 1 else left, now)
-        if len(self._buckets) > ADDRESSES:
-            self._buckets.popitem(last=False)
-        return left >= 1
 
 
 class _Refused(Exception):
     """An answer of ours in place of Gradio's."""
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, detail: Any = None) -> None:
         super().__init__(text)
-        self.status, self.text = status, text
+        self.status, self.text, self.detail = status, text, detail or text
 
 
 class Guard:
-    """The ASGI application that the world talks to; `app` is Gradio's."""
+    """The ASGI application that the world talks to; `app` is Gradio's, which sends the page and its files."""
 
     def __init__(
         self,
         app: Any,
         doors: Doors,
+        exchange: Exchange,
         *,
-        readers: Readers | None = None,
+        handlers: Mapping[int | str, Handler] | None = None,
+        functions: Mapping[tuple[int, str], Callable[[Any], Any]] | None = None,
+        tools: Any = None,
         rate: Rate | None = None,
+        held: Held | None = None,
         page_headers: Sequence[Header] = (),
+        trust: Trust | None = None,
     ) -> None:
+        """Stand before `app`.
+
+        Args:
+            exchange: which takes every call.
+            handlers: what answers an event's number, or an endpoint's name.
+            functions: what answers a component's question.
+            tools: ASGI application that speaks the Model Context Protocol, where that is asked for.
+        """
         self.app = app
+        self._trust = trust or Trust()
         self._page: Any = GZipMiddleware(app, minimum_size=1024, compresslevel=6)
         self._page_headers = page_headers
-        self.doors = doors
-        self.readers = readers or Readers()
-        self.rate = rate or Rate()
-        self._open = 0
+        self.doors, self.exchange = doors, exchange
+        self._handlers, self._functions, self._tools = handlers or {}, functions or {}, tools
+        self.rate, self.held = rate or Rate(), held or Held()
+        self._reads = Rate(READ_RATE, READ_BURST)
         self._streams: set[asyncio.Event] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -156,85 +140,105 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        answer = _Answer(send)
-        self._open += 1
+        answer, caller = _Answer(send), Caller(group(scope))
         try:
-            await self._serve(scope, receive, answer)
+            with self.held.one(caller.address) as too_many:
+                if too_many:
+                    raise _Refused(503, too_many)
+                await self._serve(scope, receive, answer, caller)
         except _Refused as refused:
-            await answer.say(refused.status, refused.text)
+            await answer.say(refused.status, refused.text, refused.detail)
         except Exception as error:  # a traceback would print what the visitor typed
             log.error("%s request failed: %s", scope["method"], type(error).__name__)
             await answer.say(500, "something went wrong; please try again")
-        finally:
-            self._open -= 1
 
-    async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
-        if self._open > OPEN:
-            raise _Refused(503, "busy, try again")
+    async def _serve(self, scope: Scope, receive: Receive, answer: _Answer, caller: Caller) -> None:
         path, method = scope["path"], scope["method"]
+        scope = self._trust.cleaned(scope)
         if method in ("GET", "HEAD"):
             if not _READ.fullmatch(path):
                 raise _Refused(404, "not found")
+            if not self._reads.allow(caller.address):
+                raise _Refused(429, _TOO_OFTEN)
             await self._read(scope, receive, answer)
         elif method == "POST":
             call = _call(path)
             if call == "rpc" and not self.doors.rpc:
                 raise _Refused(404, "not found")
-            if not self.rate.allow((scope.get("client") or ("", 0))[0]):
-                raise _Refused(429, "too many requests from this address; try again in a few seconds")
-            body = await self._body(scope, receive, call)
-            asked = _resized(scope, len(body))
-            if call == "function":
-                await self._function(asked, body, receive, answer)
-            else:
-                await self.app(asked, _once(body, receive), answer.send)
+            if not self.rate.allow(caller.address):
+                raise _Refused(429, _TOO_OFTEN)
+            values = await self._body(scope, receive, call)
+            await self._answer(call, values, scope, receive, answer, caller)
         else:
             raise _Refused(405, "method not allowed")
 
     async def _read(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
-        """A GET; while it is a stream of messages, its session counts as read until its client is gone."""
+        """A GET: a stream of answers, the page, or one of its files."""
         found = _STREAM.fullmatch(scope["path"])
-        if not found:
-            page = scope["method"] == "GET" and _PAGE.fullmatch(scope["path"])
-            answer.headers = self._page_headers if page else ()
-            await (self._page if page else self.app)(scope, receive, answer.send)
+        if found and scope["method"] == "GET":
+            query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+            key = found["event"] or query.get("session_hash", [""])[0]
+            await self._stream(key, not found["event"], receive, answer)
             return
-        query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-        session = found["event"] or query.get("session_hash", [""])[0]
-        reads = "" if found["heart"] else session
+        page = scope["method"] == "GET" and _PAGE.fullmatch(scope["path"])
+        if _PAGE.fullmatch(scope["path"]):
+            if not self._trust.knows(host_of(scope)):
+                raise _Refused(421, f"this page is not known by that name; name it in {HOSTS}, see SECURITY.md")
+            scope = {**scope, "query_string": without_page(scope.get("query_string", b""))}
+        answer.headers = self._page_headers if page else ()
+        await (self._page if page else self.app)(scope, receive, answer.send)
+
+    async def _stream(self, key: str, page: bool, receive: Receive, answer: _Answer) -> None:
+        """Send whatever is answered to a reader, until all is, or until he is gone."""
         gone = asyncio.Event()
         self._streams.add(gone)
-        self.readers.enter(reads)
-
-        async def watch() -> None:
-            while not gone.is_set() and (await receive())["type"] != "http.disconnect":
-                pass
-            gone.set()
-
-        async def leave() -> None:
-            await gone.wait()
-            self._streams.discard(gone)
-            self.readers.leave(reads)
-
-        async def receive_then() -> Message:
-            await gone.wait()
-            return {"type": "http.disconnect"}
-
-        watching, leaving = asyncio.create_task(watch()), asyncio.create_task(leave())
+        await answer.send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
+        messages = self.exchange.read(key, page=page, gone=gone)
+        sending = asyncio.create_task(_send_all(messages, answer))
+        watching = [asyncio.create_task(_left(receive)), asyncio.create_task(gone.wait())]
         try:
-            await self.app(scope, receive_then, answer.send)
+            await asyncio.wait([sending, *watching], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            gone.set()
-            watching.cancel()
-            await leaving
+            self._streams.discard(gone)
+            for task in (sending, *watching):
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await sending
+        await answer.send({"type": "http.response.body", "body": b""})
 
-    async def _function(self, scope: Scope, body: bytes, receive: Receive, answer: _Answer) -> None:
-        """A call that is answered as a whole; when its client hangs up, what it asked of the models is stopped."""
-        caller, gone = Caller(), asyncio.Event()
+    async def _answer(
+        self, call: str, values: dict[str, Any], scope: Scope, receive: Receive, answer: _Answer, caller: Caller
+    ) -> None:
+        """A POST whose body was found good."""
+        name, _, endpoint = call.partition(":")
+        if name == "function":
+            function = self._functions[values["component_id"], values["fn_name"]]
+            watching = asyncio.create_task(_left(receive, caller.leave))
+            try:
+                await answer.json(await self.exchange.ask(function, values["data"], caller))
+            finally:
+                watching.cancel()
+        elif name == "cancel":
+            self.exchange.cancel(values["session_hash"], values["event_id"])
+            await answer.json(b'{"success":true}')
+        elif name == "reset":  # all that there is to reset, a cancel does
+            await answer.json(b'{"success":true}')
+        elif name == "rpc":
+            await self._rpc(orjson.dumps(values), scope, receive, answer, caller)
+        else:
+            handler = self._handlers[endpoint or values["fn_index"]]
+            given = values if name == "named" else values["data"]
+            try:
+                event = self.exchange.join(handler, given, caller, session=values.get("session_hash", ""))
+            except BusyError as error:
+                raise _Refused(503, str(error)) from None
+            await answer.json(orjson.dumps({"event_id": event}))
 
-        async def watch() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
+    async def _rpc(self, body: bytes, scope: Scope, receive: Receive, answer: _Answer, caller: Caller) -> None:
+        """A message of the Model Context Protocol; what it asked for is stopped when its client hangs up."""
+        gone, before = asyncio.Event(), CALLER.set(caller)
+
+        def leave() -> None:
             caller.leave()
             gone.set()
 
@@ -242,14 +246,14 @@ class Guard:
             await gone.wait()
             return {"type": "http.disconnect"}
 
-        watching, before = asyncio.create_task(watch()), CALLER.set(caller)
+        watching = asyncio.create_task(_left(receive, leave))
         try:
-            await self.app(scope, _once(body, receive_then), answer.send)
+            await self._tools(_resized(scope, len(body)), _once(body, receive_then), answer.send)
         finally:
             watching.cancel()
             CALLER.reset(before)
 
-    async def _body(self, scope: Scope, receive: Receive, call: str) -> bytes:
+    async def _body(self, scope: Scope, receive: Receive, call: str) -> dict[str, Any]:
         headers = dict(scope["headers"])
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > BODY:
@@ -261,6 +265,9 @@ class Guard:
             return self.doors.check(call, body)
         except asyncio.TimeoutError:
             raise _Refused(408, "the request took too long to arrive") from None
+        except FieldError as error:  # as Gradio's clients read it
+            found = {"__type__": "validate", "is_valid": False, "message": str(error), "parameter_name": error.field}
+            raise _Refused(422, str(error), [found]) from None
         except InputError as error:
             raise _Refused(422, str(error)) from None
 
@@ -283,18 +290,50 @@ class _Answer:
             self._ended = not message.get("more_body", False)
         await self._send(message)
 
-    async def say(self, status: int, text: str) -> None:
+    async def json(self, body: bytes) -> None:
+        """An answer of ours, as a whole."""
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await self.send({"type": "http.response.start", "status": 200, "headers": headers})
+        await self._pieces(body, more=False)
+
+    async def event(self, body: bytes) -> None:
+        """A part of a stream."""
+        await self._pieces(body, more=True)
+
+    async def _pieces(self, body: bytes, *, more: bool) -> None:
+        """A long answer is written piece by piece, each when the last has left: else all of it would be held twice."""
+        for start in range(0, len(body) or 1, PIECE):
+            end = start + PIECE
+            await self.send(
+                {"type": "http.response.body", "body": body[start:end], "more_body": more or end < len(body)}
+            )
+
+    async def say(self, status: int, text: str, detail: Any = None) -> None:
         """An answer of our own; if Gradio's has begun, its proper end."""
         if self._begun:
             if not self._ended:
                 await self.send({"type": "http.response.body", "body": b""})
             return
-        body = json.dumps({"detail": text, "error": text}).encode()  # what Gradio's own client reads
+        body = json.dumps({"detail": detail or text, "error": text}).encode()  # what Gradio's own client reads
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         if status in (429, 503):
             headers.append((b"retry-after", b"5"))
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self.send({"type": "http.response.body", "body": body})
+
+
+async def _send_all(messages: AsyncIterator[bytes], answer: _Answer) -> None:
+    async with aclosing(messages):  # type: ignore[type-var]
+        async for message in messages:
+            if message:
+                await answer.event(message)
+
+
+async def _left(receive: Receive, then: Callable[[], None] = lambda: None) -> None:
+    """Wait until the client has hung up, and do `then`."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    then()
 
 
 def _call(path: str) -> str:

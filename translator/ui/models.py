@@ -18,7 +18,7 @@ from translator.errors import CancelledError, CheckpointError, InputError, Trans
 from translator.trace import Step, Trace
 from translator.ui import zero
 from translator.ui.gate import Gate, Stop
-from translator.ui.middleware import Readers
+from translator.ui.readers import Readers
 from translator.ui.store import TraceStore
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ FORGIVEN = 60.0
 class Models:
     """Checkpoints by the names that the page shows; each is loaded once, and again after it was let go.
 
-    `gate` lets few requests run them at once; `store` keeps recent traces for exports; `readers` knows which
-    sessions listen.
+    `gate` lets few requests run them at once, `desk` those that take milliseconds; `store` keeps recent traces for
+    exports; `readers` knows which sessions listen.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class Models:
             memory: bytes that models may take (`Translator.memory`); one model is held however large it is.
         """
         self.gate, self.store, self.readers = Gate(), TraceStore(), Readers()
+        self.desk = Gate(workers=1)
         self.names = dict(names or offered(shipped=DIRECTIONS))
         self.device = "cpu" if zero.here() else device  # there only what is marked may touch a GPU
         self.memory = memory

@@ -41,12 +41,21 @@ def offline_page(payload: dict[str, Any], *, home: str = "") -> str:
         home: address of the page that the title leads to, if there is one.
     """
     data = _packed(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode())
-    said = {"translation": payload["translation"], "source": payload["source"]}
-    src, tgt = (html.escape(payload["checkpoint"][side], quote=True) for side in ("src", "tgt"))
+    checkpoint = payload["checkpoint"]
+    said = (payload["source"], payload["translation"], checkpoint["src"], checkpoint["tgt"])
+    return _explorer(data, *(html.escape(text, quote=True) for text in said), home=home)
+
+
+def offline_shell() -> str:
+    """The page without a translation: marks such as @@source@@ where one goes, escaped as `offline_page` does."""
+    return _explorer("@@payload@@", "@@source@@", "@@translation@@", "@@src@@", "@@tgt@@")
+
+
+def _explorer(data: str, source: str, translation: str, src: str, tgt: str, *, home: str = "") -> str:
+    """All texts are markup already; `data` is the payload as its script inflates it."""
     return _page(
-        f'<div class="offline-pair" translate="no"><p lang="{src}">{html.escape(said["source"])}</p>'
-        f'<p lang="{tgt}">{html.escape(said["translation"])}</p></div>'
-        f'<div id="explorer">{frontend.template()}</div>\n'
+        f'<div class="offline-pair" translate="no"><p lang="{src}">{source}</p><p lang="{tgt}">{translation}</p></div>'
+        '<div id="explorer"></div>\n'
         f'<script type="text/plain" id="payload">{data}</script>\n'
         f'<script type="text/plain" id="plotly">{_plotly()}</script>\n',
         _EXPLORE,
@@ -66,7 +75,7 @@ def _page(body: str, script: str, *, head: str = "", home: str = "") -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Attention Explorer</title>'
         f'<style>{frontend.style()}</style></head>\n<body class="offline">'
         f'<header class="offline-top"><h1>{title}</h1>'
-        f'<div id="page-chrome">{frontend.template("chrome")}</div></header>'
+        '<div id="page-chrome"></div></header>'
         f'{body}<script type="text/plain" id="own">{_own()}</script>\n'
         f"<script>{_INFLATE}{script}</script></body></html>\n"
     )

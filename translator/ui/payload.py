@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from translator.analysis import aggregate, heads, rollout
+from translator.analysis.roles import READINGS
 from translator.figures.label import plain
 from translator.trace import Beam, CheckpointId, Step, Token, Trace
 
@@ -70,7 +71,8 @@ def trace_payload(
         profile: what the heads do over a corpus, as `profile_payload` makes it.
     """
     ids = tuple(token.id for token in trace.tgt)
-    stats = {kind: heads.head_stats(trace, kind) for kind in KINDS}
+    rates = _rates(profile, trace.cross.shape[:2])
+    stats = {kind: heads.head_stats(trace, kind, rates) for kind in KINDS}
     layer, head = heads.leading_head(stats["cross"], profile["rates"] if profile else ())
     parts = {"encoder": trace.encoder, "decoder": lower_triangles(trace.decoder), "cross": trace.cross}
     return {
@@ -155,10 +157,31 @@ def _words(tokens: Sequence[Token], text: str) -> dict[str, Any]:
 
 
 def profile_payload(profile: Profile) -> dict[str, Any]:
-    """The role of each head over a corpus, layer by layer; `rates` are alignment error rates of the cross heads."""
-    roles = {kind: [head.role for head in heads_] for kind, heads_ in profile.heads.items()}
-    rates = [rate for layer in profile.alignment["heads"]["output"] for rate in layer] if profile.alignment else []
-    return {"data": profile.data, "sentences": profile.sentences, "roles": roles, "rates": rates}
+    """The role of each head over a corpus, layer by layer.
+
+    `rates` are alignment error rates of the cross heads, each by its better reading; `readings` says which, "output"
+    (a row belongs to what it predicts) or "input" (to what it reads). Both are empty if the bench was not run.
+    """
+    from translator.analysis.profile import error_rates  # brings torch, which the page must not wait for
+
+    roles = {kind: [head.role for head in stats] for kind, stats in profile.heads.items()}
+    found = error_rates(profile)
+    rates, readings = ([], []) if found is None else ([*found[0].ravel()], [READINGS[i] for i in found[1].ravel()])
+    return {
+        "data": profile.data,
+        "sentences": profile.sentences,
+        "roles": roles,
+        "rates": [float(rate) for rate in rates],
+        "readings": readings,
+    }
+
+
+def _rates(profile: dict[str, Any] | None, shape: tuple[int, ...]) -> heads.Rates | None:
+    """The rates of `profile_payload` as `head_stats` takes them."""
+    if not (profile and profile["rates"]):
+        return None
+    readings = [READINGS.index(each) for each in profile["readings"]]
+    return np.array(profile["rates"]).reshape(shape), np.array(readings).reshape(shape)
 
 
 def _step(step: Step, leading: tuple[int, ...], decode: Decode | None) -> dict[str, Any]:
@@ -182,7 +205,8 @@ def _beam(beam: Beam, decode: Decode, leads: bool) -> dict[str, Any]:
 
 def _head_table(stats: Sequence[heads.HeadStats]) -> dict[str, list[Any]]:
     """One list a measure, head by head, layer by layer."""
-    names = [field.name for field in fields(heads.HeadStats) if field.name not in ("kind", "layer", "head")]
+    inner = ("kind", "layer", "head", "even_", "read_")
+    names = [field.name for field in fields(heads.HeadStats) if not field.name.startswith(inner)]
     return {name: [_short(getattr(each, name)) for each in stats] for name in names}
 
 

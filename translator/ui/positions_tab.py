@@ -56,7 +56,7 @@ def positions_tab(models: session.Models) -> None:
 
     def draw(*values: Any) -> list[str]:
         try:
-            return _draw(models, *values)
+            return models.gate.run(lambda stop: _draw(models, *values))
         except TranslatorError as error:
             return [explorer.refuse(str(error))] * 3
 

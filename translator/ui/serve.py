@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import inspect
 import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, nullcontext
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
 from gradio import queueing, routes
-from gradio.utils import get_function_params
 
-from translator.errors import InputError
-from translator.ui import frontend
+from translator.errors import TranslatorError, visible
+from translator.ui import connections, frontend
+from translator.ui.exchange import Exchange
+from translator.ui.forwarded import Trust
+from translator.ui.handlers import endpoints_of, events_of, functions_of
 from translator.ui.heaps import keep_few_heaps, wait_tidily
 from translator.ui.limits import Doors
-from translator.ui.middleware import Guard, Readers
+from translator.ui.middleware import Guard
 from translator.ui.models import Models
 from translator.ui.page import build, launch_settings
+from translator.ui.quiet import bound_the_log
+from translator.ui.tools import Tools, check_package
 
 log = logging.getLogger(__name__)
-QUEUE = 32
 PATIENCE = 1.0
 """Seconds that the port waits for the models; what takes longer loads behind the page, which says so."""
-LOOK = 0.1
-"""Seconds after which it is looked whether an event has begun."""
 
 
 class Server:
@@ -48,25 +45,28 @@ class Server:
         Raises:
             InputError: `mcp` needs a package that is not there.
         """
-        _check_mcp(mcp)
-        _keep_no_statistics()
+        if mcp:
+            check_package()
         self.page = build(models)
-        self.page.queue(max_size=QUEUE, api_open=False)
-        _free_what_never_began(self.page._queue)
+        self.page.queue(api_open=False)
+        _let_rest(self.page._queue)
         self._models = models
         _keep_tracebacks_quiet()
         _trust_proxies()
+        connections.raise_limit_of_files()
+        connections.watch()
         self.page.launch(
             **launch_settings(models),
             **address,
             app_kwargs={
-                "lifespan": _guarded(replace(doors(self.page), rpc=mcp), models.readers),
+                "lifespan": _guarded(self.page, models, Trust.of(address.get("server_name")), mcp=mcp),
                 **dict.fromkeys(("docs_url", "redoc_url", "openapi_url")),  # FastAPI's own
             },
-            mcp_server=mcp,  # said either way: Gradio would ask an environment variable of its own
+            mcp_server=False,  # Gradio's own calls the page over the network, and asks a hub who it is
             prevent_thread_lock=True,
             quiet=True,
         )
+        bound_the_log()
         if not isinstance(self.page.app.middleware_stack, Guard):
             self.close()
             raise RuntimeError("the guard does not stand before the page; this version of gradio is not supported")
@@ -79,6 +79,7 @@ class Server:
     def close(self) -> None:
         """Stop every translation and close every connection."""
         self._models.gate.close()
+        self._models.desk.close()
         guard = self.page.app.middleware_stack
         if isinstance(guard, Guard):
             guard.release()  # an open stream would be waited for
@@ -100,7 +101,11 @@ def serve(models: Models, *, mcp: bool = False, **address: Any) -> None:
         signal.signal(name, lambda *_: done.set())
     import_module("translator.pipeline")
     models.warm().join(PATIENCE)
-    server = Server(models, mcp=mcp, **address)
+    try:
+        server = Server(models, mcp=mcp, **address)
+    except (TranslatorError, OSError) as error:
+        print(f"translator: {visible(str(error))}", file=sys.stderr, flush=True)
+        os._exit(2)  # threads of the models' still run, and an ordinary end would abort among them
     gc.freeze()
     gc.enable()
     print(f"The page is at {server.url}", flush=True)
@@ -110,77 +115,39 @@ def serve(models: Models, *, mcp: bool = False, **address: Any) -> None:
     os._exit(0)  # to take torch and gradio apart takes seconds, and nothing is left to be saved
 
 
-def doors(page: gr.Blocks) -> Doors:
-    """What of `page` may be called from outside: all else is refused before Gradio sees it."""
-    events = {i: fn for i, fn in page.fns.items() if fn.fn is not None and fn.queue}
-    functions = frozenset(
-        (id_, name)
-        for id_, block in page.blocks.items()
-        for name, value in vars(block).items()
-        if getattr(value, "_is_server_fn", False)
-    )
-    return Doors(
-        events={i: len(fn.inputs) for i, fn in events.items()},
-        functions=functions,
-        endpoints={
-            str(fn.api_name): {name: not has_default for name, has_default, *_ in get_function_params(fn.fn)}
-            for fn in events.values()
-            if fn.fn is not None and fn.api_name and fn.api_visibility == "public"
-        },
+def _guarded(page: gr.Blocks, models: Models, trust: Trust, *, mcp: bool) -> Any:
+    events, endpoints, functions = events_of(page), endpoints_of(page), functions_of(page)
+    doors = Doors(
+        events={number: handler.fields for number, handler in events.items()},
+        functions=functions.keys(),
+        rpc=mcp,
+        endpoints={name: handler.fields for name, handler in endpoints.items()},
     )
 
-
-def _check_mcp(wanted: bool) -> None:
-    if wanted and find_spec("mcp") is None:
-        raise InputError("the Model Context Protocol needs one package more: pip install 'mcp>=1.21,<2'")
-
-
-def _guarded(known: Doors, readers: Readers) -> Any:
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
+        exchange = Exchange(models.gate, models.desk, models.readers)
+        tools = Tools(exchange, endpoints) if mcp else None
         # Gradio adds its own middleware, open CORS among it, outside of any that it is given: stand before all.
-        app.middleware_stack = Guard(app.middleware_stack, known, readers=readers, page_headers=frontend.PAGE_HEADERS)
-        yield
+        app.middleware_stack = Guard(
+            app.middleware_stack,
+            doors,
+            exchange,
+            handlers=dict([*events.items(), *endpoints.items()]),
+            functions=functions,
+            tools=tools,
+            page_headers=frontend.PAGE_HEADERS,
+            trust=trust,
+        )
+        async with tools.run() if tools else nullcontext():
+            yield
 
     return lifespan
 
 
-def _free_what_never_began(queue: queueing.Queue) -> None:
-    """Gradio frees an event's slot where the event ends; one that is cancelled before its task begins has no end.
-
-    A storm of Stop does that sooner or later, and once for each slot the page would answer nobody any more.
-    """
-    process = queue.process_events
-
-    def watched(events: list[Any], *rest: Any) -> Coroutine[Any, Any, None]:
-        begun = False
-
-        async def run() -> None:
-            nonlocal begun
-            begun = True
-            await process(events, *rest)
-
-        def look() -> None:
-            if inspect.getcoroutinestate(running) == inspect.CORO_CREATED:
-                loop.call_later(LOOK, look)
-            elif not begun:
-                for event in events:
-                    event.alive = False  # then it does nothing but free what it holds
-                task = loop.create_task(process(events, *rest))
-                queue._asyncio_tasks.add(task)
-                task.add_done_callback(queue._asyncio_tasks.discard)
-
-        running, loop = run(), asyncio.get_running_loop()
-        loop.call_later(LOOK, look)
-        return running
-
-    queue.process_events = watched  # type: ignore[assignment,method-assign]
-
-
-def _keep_no_statistics() -> None:
-    """Gradio makes a table of the last 10,000 events after every one; nobody may read it here, and it takes time."""
-    os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "1"
-    os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"] = str(2**31)
+def _let_rest(queue: queueing.Queue) -> None:
+    """Gradio's queue looks a thousand times a second whether it has work; every call is the exchange's here."""
+    queue.sleep_when_free = queue.progress_update_sleep_when_free = 3600
 
 
 def _keep_tracebacks_quiet() -> None:

@@ -9,8 +9,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
+from translator.analysis.aggregate import count_words
 from translator.config import DecodeConfig, from_dict
 from translator.errors import CheckpointError, InputError, TranslatorError
 from translator.figures.label import plain
@@ -55,8 +58,8 @@ def _messages(models: Models, direction: str, text: str, settings: dict[str, Any
     model = models.get(direction)  # in the worker: who asks while it loads is told after the deadline
     steps = models.steps(direction, text, settings, stop)
     bundle = model.bundle
-    eos, start = bundle.src.token(bundle.src.eos_id), bundle.tgt.token(bundle.model.config.start_id)
-    src = (*bundle.src.encode(text).tokens, eos)
+    start = bundle.tgt.token(bundle.model.config.start_id)
+    src = (*bundle.src.encode(text).tokens, *map(bundle.src.token, bundle.src.closing_ids))
     log_probs: list[float] = []
     while True:
         try:
@@ -109,23 +112,18 @@ def _reads(models: Models, session: str | None) -> Callable[[], bool] | None:
 def payload_of(model: Translator, trace: Trace, encoding: Encoding = "u16") -> dict[str, Any]:
     """Everything the page holds of a translation, with what the heads do over a corpus where the checkpoint says it.
 
-    "automatic" says that it was decoded as the checkpoint is decoded best, with no setting of a visitor's.
+    "own" is how the checkpoint decodes by itself; "automatic" says that this was decoded so, with no setting of a
+    visitor's.
     """
-    from translator.analysis.profile import stored_profile  # brings torch, which the page must not wait for
-
-    try:
-        profile = stored_profile(model)
-    except CheckpointError as error:  # what a translation can do without
-        log.warning("the head profile of %s is left out: %s", model.bundle.info.name, error)
-        profile = None
     payload = trace_payload(
         trace,
         trace_health(model, trace),
         encoding,
         decode=model.bundle.tgt.decode,
-        profile=profile_payload(profile) if profile else None,
+        profile=_profile_of(model),
     )
-    return {**payload, "automatic": trace.settings == model.bundle.decode}
+    own = model.bundle.decode
+    return {**payload, "automatic": trace.settings == own, "own": asdict(own)}
 
 
 def checked_text(text: object) -> str:
@@ -158,16 +156,43 @@ def health(model: Translator, text: str) -> dict[str, Any]:
     if len(text) > model.limits.characters:
         return facts
     tokens = model.bundle.src.encode(text)
-    words = {token.word for token in tokens.tokens if token.span and any(map(str.isalnum, text[slice(*token.span)]))}
     return {
         **facts,
-        "words": len(words),
+        "words": count_words(tokens.tokens, text),
         "tokens": len(tokens.tokens) + 1,
         "unknown": sum(token.unknown for token in tokens.tokens),
         "bytes": sum(_BYTE.fullmatch(token.surface) is not None for token in tokens.tokens),
         "changed": _changed(text, normalise(text, model.bundle.src.config)),
         "normalised": plain(tokens.normalised, 400) if text != tokens.normalised else "",
     }
+
+
+_profiles: WeakKeyDictionary[Translator, tuple[object, dict[str, Any] | None]] = WeakKeyDictionary()
+
+
+def _profile_of(model: Translator) -> dict[str, Any] | None:
+    """The head profile of a checkpoint as the page holds it; read again where its files have changed."""
+    from translator.analysis.profile import FILE, stored_profile  # brings torch, which the page must not wait for
+
+    folder = model.bundle.folder
+    stamp = [_stamp(folder / name) for name in (FILE, "manifest.json")] if folder else None
+    known = _profiles.get(model)
+    if known is None or known[0] != stamp:
+        try:
+            profile = stored_profile(model)
+        except CheckpointError as error:  # what a translation can do without
+            log.warning("the head profile of %s is left out: %s", model.bundle.info.name, error)
+            profile = None
+        known = _profiles[model] = stamp, profile_payload(profile) if profile else None
+    return known[1]
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _refusal(model: Translator, text: str) -> str:

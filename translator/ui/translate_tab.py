@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ from typing import Any
 import gradio as gr
 
 from translator.ui import explorer, frontend, session
-from translator.ui.asked import Asked, told
-from translator.ui.gate import WORKERS
+from translator.ui.asked import Asked, marked, told
+from translator.ui.foreign import looks_like
 from translator.ui.message import answer
 from translator.ui.offline import offline_page
 
@@ -22,7 +21,6 @@ METHODS = [(name, name) for name in ("automatic", "greedy", "beam", "sample")]
 """How to decode; "automatic" is what the checkpoint says it is decoded best with."""
 SETTINGS = ("method", "beam", "length_penalty", "temperature", "top_k", "top_p", "seed", "max_length")
 DIRECTION_NAMES = {"en-zh": "English → 中文", "de-en": "Deutsch → English"}
-MODEL_QUEUE = "model"
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,6 @@ def translate_tab(models: session.Models, direction: gr.Radio, *, examples: Path
     options: dict[str, Any] = {
         "outputs": view,  # which writes the translation too: what Gradio has queued would come after a stop
         "show_progress": "hidden",
-        "concurrency_id": MODEL_QUEUE,
-        "concurrency_limit": WORKERS,
         "api_visibility": "private",
         "preprocess": False,  # every value is judged by `session`, whose refusals the page can read
     }
@@ -97,8 +93,9 @@ def _settings() -> list[gr.components.Component]:
     """The folded decoding controls, in the order of SETTINGS."""
     with gr.Row(elem_id="settings"):
         method = gr.Radio(METHODS, value="automatic", label="Decoding", elem_id="method", elem_classes="segments")
-        beam = gr.Slider(1, 12, 4, step=1, label="Beams", elem_classes="for-beam")
-        penalty = gr.Slider(0, 2, 0.6, step=0.1, label="Length penalty", elem_classes="for-beam")
+        beam = gr.Slider(0, 12, 0, step=1, label="Beams (0: automatic)", elem_classes="for-beam")
+        # a text, since 0 is a penalty, and that is what an empty gr.Number sends
+        penalty = gr.Textbox(label="Length penalty (empty: automatic)", elem_classes="for-beam")
         temperature = gr.Slider(0.1, 2, 1, step=0.1, label="Temperature", elem_classes="for-sample")
         top_k = gr.Slider(0, 100, 0, step=1, label="Top-k (0: off)", elem_classes="for-sample")
         top_p = gr.Slider(0.05, 1, 1, step=0.05, label="Top-p", elem_classes="for-sample")
@@ -108,7 +105,7 @@ def _settings() -> list[gr.components.Component]:
 
 
 def settings_of(values: tuple[Any, ...]) -> dict[str, Any]:
-    """The controls' values as decoding settings; those that the method does not use are left to the checkpoint."""
+    """The controls' values as decoding settings; what is automatic, or not used by the method, is the checkpoint's."""
     given = dict(zip(SETTINGS, values, strict=True))
     used = {
         "automatic": (),
@@ -116,18 +113,37 @@ def settings_of(values: tuple[Any, ...]) -> dict[str, Any]:
         "sample": ("method", "temperature", "top_k", "top_p", "seed"),
     }
     keep = used.get(str(given["method"]), ("method",))
-    settings = {name: given[name] for name in keep}
+    given["beam"] = given["beam"] or None
+    given["length_penalty"] = _decimal(given["length_penalty"])
+    settings = {name: given[name] for name in keep if given[name] is not None}
     return {**settings, "max_length": given["max_length"]} if given["max_length"] else settings
 
 
-def _runner(models: session.Models) -> Callable[..., Iterator[str | None]]:
-    def run(request: gr.Request, number: Any, text: str, direction: str, *values: Any) -> Iterator[str | None]:
+def _decimal(value: Any) -> Any:
+    """A number that was typed, with a point or a comma; None if nothing was; what is none is for others to refuse."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(value.replace(",", ".")) if value.strip() else None
+    except ValueError:
+        return value
+
+
+def _runner(models: session.Models) -> Callable[..., Generator[str | None, None, str | None]]:
+    """The steps of a translation as they come, and then its answer."""
+
+    def run(
+        request: gr.Request, number: Any, text: str, direction: str, *values: Any
+    ) -> Generator[str | None, None, str | None]:
         asked = session.translate_stream(models, text, direction, settings_of(values), session=request.session_hash)
         own = {"run": number if type(number) is int else None}  # not whatever else a stranger may send
         for message in asked:
+            if message["kind"] != "step":
+                return answer({**message, **own})
             yield answer({**message, **own})
+        return None
 
-    return run
+    return marked(run, tells_place=True)
 
 
 def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
@@ -141,7 +157,11 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
         text = session.checked_text(request.get("text"))
         return models.ask(
             request.get("direction", ""),
-            lambda model: {**session.health(model, text), "split": session.split(model, text)},
+            lambda model: {
+                **session.health(model, text),
+                "split": session.split(model, text),
+                **_foreign(models, model.languages[0], text),
+            },
         )
 
     def exact(request: Asked) -> dict:
@@ -150,10 +170,7 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
         return {**payload, "direction": direction}
 
     def npz(request: Asked) -> dict:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "trace.npz"
-            trace(request).save(path)
-            return _file(path.read_bytes(), "application/octet-stream")
+        return _file(trace(request).to_bytes(), "application/octet-stream")
 
     def offline(request: Asked) -> dict:
         return _file(offline_page(exact(request)).encode(), "text/html")
@@ -161,7 +178,17 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     def ready(request: Asked) -> dict:
         return {"state": models.state(request.get("direction", ""))}
 
-    return [told(each) for each in (inspect, exact, npz, offline, ready)]
+    quick = marked(inspect, where="desk"), marked(ready, where="at once")
+    return [told(each) for each in (*quick, exact, npz, offline)]
+
+
+def _foreign(models: session.Models, language: str, text: str) -> dict[str, str]:
+    """The language that a text seems to be in, if it is another one, and the direction that translates from it."""
+    pairs = {name: name.split("-", 1)[0] for name in models.names if re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", name)}
+    ends = {name.rsplit("-", 1)[1] for name in pairs}
+    found = looks_like(text, language, sorted({*pairs.values(), *ends}))
+    switch = next((name for name, source in pairs.items() if source == found), "")
+    return {"language": found, "switch": switch} if found else {}
 
 
 def _file(data: bytes, kind: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from translator.analysis import stations
-from translator.analysis.heads import entropy
+from translator.analysis.heads import entropy, head_stats
 from translator.figures.attention import attention_heatmap, head_mosaic
 from translator.figures.masks import look_ahead_mask, padding_mask
 from translator.figures.style import Theme
@@ -20,6 +20,14 @@ from translator.ui.lesson.station import Ask, Control, Shown, View, layer_and_he
 WIDTHS = (4, 8, 16, 32, 64, 128, 256)
 LOOK_AHEAD = 20
 """Positions of the look-ahead mask without a sentence, as the annotated Transformer draws it."""
+ROLES_TOLD = {
+    "previous": "looks one token back",
+    "same": "looks at itself",
+    "next": "looks one token ahead",
+    "sink": "rests on special tokens and punctuation",
+    "diffuse": "spreads evenly",
+    "mixed": "has no single role",
+}
 PADDED = 3
 """Sentences in the batch of the padding mask: this one, and its beginnings."""
 
@@ -126,8 +134,19 @@ def heads(ask: Ask) -> Shown:
         "mix": _shape(found.mixed.shape),
         "concatenate": _shape(found.joined.shape),
         "project": _shape(found.output.shape),
+        **_roles(ask, layer),
     }
     return Shown(views, numbers, controls)
+
+
+def _roles(ask: Ask, layer: int) -> dict[str, str]:
+    """Which heads of an encoder layer do what in this sentence, each with its share, by their role."""
+    found: dict[str, list[str]] = {}
+    for each in head_stats(ask.translate(), "encoder"):
+        if each.layer == layer:
+            share = f" {each.share:.0%}" if each.share else ""
+            found.setdefault(ROLES_TOLD[each.role], []).append(f"H{each.head + 1}{share}")
+    return {role: ", ".join(names) for role, names in found.items()}
 
 
 def cross(ask: Ask) -> Shown:

@@ -14,11 +14,11 @@ from translator.ui.lesson.source import excerpt
 LANGUAGES = ("en", *frontend.LANGUAGES)
 
 CODE: dict[str, tuple[str, ...]] = {
-    "tokens": ("translator.text.subword:SubwordTokenizer.encode", "translator.text.subword:SubwordTokenizer._dropped"),
+    "tokens": ("translator.text.subword:SubwordTokenizer.encode", "translator.text.subword:SubwordTokenizer._known"),
     "embeddings": ("translator.model.transformer:Transformer.embed",),
     "positions": ("translator.model.positions:sinusoids",),
     "projections": ("translator.model.attention:Attention._part", "translator.model.attention:Attention.split"),
-    "scores": ("translator.model.attention:Attention.attend",),
+    "scores": ("translator.model.attention:Attention.attend", "translator.model.attention:Attention.weigh"),
     "masks": ("translator.model.attention:causal_keep", "translator.training.data:_padded"),
     "heads": ("translator.model.attention:Attention.split", "translator.model.attention:Attention.merge"),
     "residual": ("translator.model.layers:Residual.enter", "translator.model.layers:Residual.leave"),

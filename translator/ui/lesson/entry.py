@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from translator.analysis import stations
+from translator.analysis.aggregate import count_words
 from translator.figures.positions import positional_curves, positional_heatmap, similarity_matrix, sine_cosine_pairs
 from translator.figures.tensors import tensor_heatmap, token_values
 from translator.figures.tokens import subword_strip
@@ -20,9 +21,9 @@ POSITIONS, HEAT_MAP, CURVES, PAIRS = 100, 32, 24, 26
 def tokens(ask: Ask) -> Shown:
     """The sentence in words, pieces and ids."""
     src, ids = ask.model.bundle.src, ask.model.source_ids(ask.text)
-    found = (*src.encode(ask.text).tokens, src.token(src.eos_id))
+    found = (*src.encode(ask.text).tokens, *map(src.token, src.closing_ids))
     numbers = {
-        "words": str(len({token.word for token in found if token.word >= 0})),
+        "words": str(count_words(found, ask.text)),
         "tokens": str(len(ids)),
         "vocabulary": f"{len(src):,}",
         "unknown": str(sum(token.unknown for token in found)),

@@ -43,7 +43,7 @@ def choice(ask: Ask) -> Shown:
             "beam search",
             "beams",
             (len(beam.steps), BEAMS),
-            partial(beam_tree, beam.steps, lambda id_: vocabulary.token(id_).surface),
+            partial(beam_tree, beam.steps, lambda id_: vocabulary.token(id_).surface, winner=[t.id for t in beam.tgt]),
         ),
     )
     controls = (
@@ -81,8 +81,8 @@ def training(ask: Ask) -> Shown:
     losses = -trace.log_probs
     floor = smoothing_floor(smoothing, len(ask.model.bundle.tgt))
     numbers = {
-        "loss of this translation (nats a token)": f"{losses.mean():.3f}",
-        "lowest smoothed loss": f"{floor:.3f}",
+        "cross-entropy of this translation (nats a token)": f"{losses.mean():.3f}",
+        "least cross-entropy with smoothed targets (nats a token)": f"{floor:.3f}",
     }
     return Shown(views, numbers, controls, {"Translation": trace.translation})
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from translator.resources import PACKAGE
+
+ROOT = PACKAGE.parent
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,89 @@
+"""What strangers write about their checkpoints is shown as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from translator import Translator
+from translator.errors import CheckpointError
+from translator.ui.about_tab import model_card
+
+HARMLESS = {
+    "h1",
+    "h2",
+    "p",
+    "em",
+    "strong",
+    "code",
+    "pre",
+    "a",
+    "ul",
+    "li",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+}
+CARD = """---
+license: mit
+---
+
+# A card
+
+<img src="https://evil.example/x.png" onerror="alert(1)"> and <form action="https://evil.example"><input></form>
+
+![picture](https://evil.example/y.png) <a href="javascript:alert(2)">here</a> [there](javascript:alert(3)) [ok](https://ok.example)
+
+<script>alert(4)</script>
+
+<!-- heads -->
+
+| a | b |
+| --- | --- |
+| **1** | `<s>` |
+"""
+
+
+class Elements(HTMLParser):
+    """Names and attributes of all that a browser would make of a text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.links: list[str | None] = []
+        self.attributes: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links += [value for name, value in attrs if name == "href"]
+
+
+def behind(card: str, tiny: Translator) -> Any:
+    model = Translator(replace(tiny.bundle, card=card))
+    return SimpleNamespace(ask=lambda _, question: question(model))
+
+
+def test_markup_in_a_card_is_text_and_nothing_is_fetched_or_sent(tiny: Translator) -> None:
+    shown = model_card(behind(CARD, tiny), "tiny")
+    found = Elements(shown)
+    assert found.names <= HARMLESS and found.attributes <= {"href", "style"}
+    assert all(link.startswith("https://") for link in found.links if link) and "https://ok.example" in found.links
+    assert {"h1", "table", "strong", "code"} <= found.names and "&lt;form" in shown
+    assert "license" not in shown and "heads" not in shown
+
+
+@pytest.mark.parametrize("said", ["no checkpoint <img src=x>"])
+def test_why_there_is_no_card_is_text_too(said: str) -> None:
+    def fail(*_: Any) -> None:
+        raise CheckpointError(said)
+
+    assert not Elements(model_card(SimpleNamespace(ask=fail), "tiny")).names - {"p"}  # type: ignore[arg-type]

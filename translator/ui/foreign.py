@@ -1,0 +1,36 @@
+"""Whether a text looks like another language than the one that is translated from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+SURE = 0.95
+"""The probability from which on the page says so: of two languages alike nothing is said."""
+LEAST_WORDS = 2
+"""One word may be a name, or stand in both languages. Chinese is told by its script."""
+
+
+def looks_like(text: str, language: str, others: Sequence[str]) -> str:
+    """The language of `others` that a text seems to be in if it is not `language`, or "".
+
+    Chosen by py3langid (letter sequences, naive Bayes; Lui and Baldwin 2012) among these languages alone.
+    """
+    letters = sum(map(str.isalpha, text))
+    han = sum("\u4e00" <= char <= "\u9fff" for char in text)
+    if han and han >= letters / 2:
+        return "" if language == "zh" or "zh" not in others else "zh"
+    if letters < 4 or len(text.split()) < LEAST_WORDS:
+        return ""
+    found, share = _identifier(tuple(sorted({language, *others}))).classify(text)
+    return str(found) if found != language and share >= SURE else ""
+
+
+@lru_cache(maxsize=8)
+def _identifier(languages: tuple[str, ...]) -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # takes half a second: only where somebody types
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages([each for each in languages if each in identifier.labels])
+    return identifier

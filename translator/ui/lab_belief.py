@@ -1,0 +1,237 @@
+"""The lab on belief, as plain JSON: what was left out, which picture to believe, where else a head does that.
+
+A line for a person is [English sentence, values for its {holes}]: the page says it in its own language.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from translator.analysis import alti as contributions
+from translator.analysis import arena as arenas
+from translator.analysis import joint as joints
+from translator.analysis import measured, omissions
+from translator.analysis.index import stored_index
+from translator.analysis.search import Corpus
+from translator.errors import InputError
+from translator.figures import attention, belief
+from translator.pipeline import Translator
+from translator.trace import Token, Trace
+from translator.ui.asked import Asked, choice, number, text
+from translator.ui.explorer import show
+from translator.ui.gate import Stop
+from translator.ui.lab import Answer, minus, table
+from translator.ui.lab_align import place
+
+ORDERS = ("like this cell", "strongest", "typical", "neighbours")
+HITS = 10
+
+
+def left_out(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    """What the translation, or one of the visitor's own, left out and invented, and what such a mark is worth."""
+    own = text(asked, "target").strip() if asked.get("target") is not None else ""
+    if own and own != trace.translation:
+        trace = model.force(trace.source, own)
+    found = omissions.omissions(model, trace, stop=stop)
+    lines: list[list[Any]] = [["Translation: {text}", {"text": trace.translation}]]
+    lines.append(
+        ["Left out? {words}", {"words": ", ".join(found.left_out)}]
+        if found.left_out
+        else ["Nothing seems to be left out.", {}]
+    )
+    lines.append(
+        ["Invented? {words}", {"words": ", ".join(found.invented)}]
+        if found.invented
+        else ["Nothing seems to be invented.", {}]
+    )
+    return {
+        "lines": [*lines, *worth(found.meter)],
+        "figures": [
+            show(belief.word_scores, [w.text for w in words], np.array([w.score for w in words]), judge.threshold)
+            for words, judge in ((found.source, found.meter.source), (found.target, found.meter.target))
+        ],
+        "captions": [
+            "Source words: how likely each was left out; the dashed line is where a mark begins",
+            "Produced words: how likely each was invented",
+        ],
+    }
+
+
+def worth(meter: omissions.Meter) -> list[list[Any]]:
+    """What a mark is worth, in a sentence a side, or that nobody measured it."""
+    if not meter.cases:
+        return [["This checkpoint's marks were not measured: a rule from the literature is used.", {}]]
+    lines = []
+    for judge, said in (
+        (meter.source, "Of words left out on purpose it marked {found} in 100, of others {wrong} in 100."),
+        (meter.target, "Of words added on purpose it marked {found} in 100, of others {wrong} in 100."),
+    ):
+        rates = {"found": f"{100 * (judge.found or 0):.0f}", "wrong": f"{100 * (judge.wrong or 0):.1f}"}
+        lines.append([said, rates])
+    return lines
+
+
+def contributed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    """ALTI+ as a map over source and prefix, and each token's share of both."""
+    found = contributions.alti(model, trace).total
+    predicts = _surfaces(trace.tgt)
+    rows = [[word, f"{s:.0%}", f"{1 - s:.0%}"] for word, s in zip(predicts, found.source_share, strict=True)]
+    mean = f"{float(found.source_share.mean()):.0%}"
+    look = {"predicts": predicts, "unit": "share of the row", "colour": "sqrt"}
+    reads = _surfaces(trace.reads)
+    return {
+        "lines": [
+            ["On average {source} of a token comes from the source, the rest from the target so far.", {"source": mean}]
+        ],
+        "figures": [
+            show(attention.attention_heatmap, found.source, reads, _surfaces(trace.src), **look),
+            show(
+                attention.attention_heatmap,
+                found.target,
+                reads,
+                reads,
+                possible=np.tri(len(reads), dtype=bool),
+                **look,
+            ),
+        ],
+        "captions": ["What each source token contributes", "What the target so far contributes"],
+        "table": table(["predicts", "from the source", "from the target so far"], rows),
+    }
+
+
+def believed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    """Which attribution to believe for this sentence, and over the corpus that was measured."""
+    found = arenas.arena(model, trace, stop=stop)
+    ranked = (*found.ranking, arenas.RANDOM)
+    names = {method: measured.NAMES[method] for method in ranked}
+    stored = measured.stored_arena(model)
+    rows = []
+    for method in ranked:
+        over = minus(stored.methods[method].correlation, "+.2f") if stored else "–"
+        rows.append([names[method], minus(found.mean(method), "+.2f"), minus(found.lost[method].mean(), ".2f"), over])
+    best = found.believable
+    lines: list[list[Any]] = [
+        ["Here believe {method}: {mean}.", {"method": names[best], "mean": minus(found.mean(best), "+.2f")}]
+        if best
+        else ["Here no method is beyond chance: believe none.", {}],
+        ["Random orders stay below {chance} in 95 of 100 draws.", {"chance": minus(found.chance, "+.2f")}],
+    ]
+    if stored:
+        said = {"count": stored.sentences, "method": names[stored.best]}
+        lines.append(["Over {count} sentences {method} agreed best.", said])
+    return {
+        "lines": lines,
+        "figures": [show(belief.method_scores, {names[each]: found.mean(each) for each in ranked}, found.chance)],
+        "captions": ["Agreement of each method's order of the source words with occlusion"],
+        "table": table(["method", "this sentence", "nats lost by deletion", "over the corpus"], rows),
+    }
+
+
+@lru_cache(maxsize=4)
+def _corpus(model: Translator) -> Corpus:
+    """The index of a model, read once.
+
+    Raises:
+        InputError: its checkpoint has none.
+    """
+    index = stored_index(model)
+    if index is None:
+        raise InputError("this checkpoint ships no index of sentences; make one with the command index")
+    return Corpus(model, index)
+
+
+def elsewhere(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    """Sentences of the index where a head does the same, or where a state is alike."""
+    corpus = _corpus(model)
+    kind, layer, head, chosen = place(model, trace, asked)
+    order = choice(asked, "order", ORDERS, ORDERS[0])
+    query, key = _cell(trace, kind, (layer, head), asked)
+    chosen["chosen"] |= {"query": query + 1, "key": key + 1}
+    over = ["Looked for in {count} sentences.", {"count": len(corpus.index.texts)}]
+    asking, asked_ = trace.queries(kind)[query].surface, trace.keys(kind)[key].surface
+    if order == "neighbours":
+        side: Any = "encoder" if kind == "encoder" else "decoder"
+        near = corpus.neighbours(trace, side, layer + 1, query, count=HITS)
+        rows = [[each.text, f"{each.cosine:.2f}", each.source, each.translation] for each in near]
+        lines = [
+            over,
+            [
+                "Tokens whose state after layer {layer} is nearest that of {token}.",
+                {"layer": layer + 1, "token": asking},
+            ],
+        ]
+        return {**chosen, "lines": lines, "table": table(["token", "cosine", "sentence", "translation"], rows)}
+    if order == "like this cell":
+        hits = corpus.like_cell(trace, kind, layer, head, query, key, count=HITS)
+        lines = [over, ["Rows where this head links tokens like {query} and {key}.", {"query": asking, "key": asked_}]]
+    else:
+        hits = corpus.head_rows(kind, layer, head, order=order, count=HITS)  # type: ignore[arg-type]
+        lines = [over, _habit(corpus, kind, layer, head)]
+    rows = [[hit.query_text, hit.key_text, f"{hit.weight:.2f}", hit.source, hit.translation] for hit in hits]
+    return {
+        **chosen,
+        "lines": lines,
+        "table": table(["query (reads)", "key (attended to)", "weight", "sentence", "translation"], rows),
+        "figures": [show(attention.attention_heatmap, trace.weights(kind)[layer, head], _surfaces(trace.queries(kind)),
+                         _surfaces(trace.keys(kind)), predicts=None if kind == "encoder" else _surfaces(trace.tgt))],
+        "captions": ["Click a cell of this head"],
+        "cells": True,
+    }  # fmt: skip
+
+
+def _habit(corpus: Corpus, kind: str, layer: int, head: int) -> list[Any]:
+    habit = corpus.habit(kind, layer, head)
+    share = f"{habit.share:.0%}"
+    if habit.special:
+        return ["Most often it looks at a special token: {share} of its rows.", {"share": share}]
+    if habit.offset is None:
+        return ["Most often it looks far away: {share} of its rows.", {"share": share}]
+    return [
+        "Most often it looks {offset} tokens on: {share} of its rows.",
+        {"offset": minus(habit.offset, "+d"), "share": share},
+    ]
+
+
+def _cell(trace: Trace, kind: str, head: tuple[int, int], asked: Asked) -> tuple[int, int]:
+    """Row and column of the cell from 0; not chosen, the strongest of the head between words, where there is one."""
+    weights = np.array(trace.weights(kind)[head], dtype=np.float64)
+    weights[:, [token.special for token in trace.keys(kind)]] *= 1e-3
+    weights[[token.special for token in trace.queries(kind)]] *= 1e-3
+    best = int(weights.max(axis=1).argmax())
+    query = best if asked.get("query") is None else number(asked, "query", high=weights.shape[0]) - 1
+    key = int(weights[query].argmax()) if asked.get("key") is None else number(asked, "key", high=weights.shape[1]) - 1
+    return query, key
+
+
+def plane(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    """AttentionViz's joint picture of a head's queries and keys, over sentences of the index."""
+    corpus = _corpus(model)
+    kind, layer, head, chosen = place(model, trace, asked)
+    found = joints.joint(corpus, kind, layer, head)
+    said = {"kept": f"{found.kept:.0%}", "agreement": minus(found.agreement, "+.2f")}
+    return {
+        **chosen,
+        "lines": [
+            [
+                "The plane keeps {kept} of the spread; nearness in it agrees with the head's scores by {agreement}.",
+                said,
+            ],
+        ],
+        "figures": [
+            show(
+                belief.joint_plane,
+                found.queries,
+                found.keys,
+                _surfaces(found.query_tokens),
+                _surfaces(found.key_tokens),
+            )
+        ],
+        "captions": ["Queries (dots) and keys (diamonds) of this head: what stands near each other it tends to link"],
+    }
+
+
+def _surfaces(tokens: tuple[Token, ...]) -> list[str]:
+    return [token.surface for token in tokens]

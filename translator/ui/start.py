@@ -1,0 +1,70 @@
+"""Start the page from a command: what can be refused is refused before a model or Gradio is loaded."""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+from collections.abc import Sequence
+
+from translator.checkpoints.shelf import offered
+from translator.errors import InputError
+
+HOST, PORT = "127.0.0.1", 7860
+_HOST, _PORT = "GRADIO_SERVER_NAME", "GRADIO_SERVER_PORT"
+
+
+def start(named: Sequence[str] = (), *, host: str | None = None, port: int | None = None, mcp: bool = False) -> None:
+    """Build the page and serve it until it is told to end, with which the process ends.
+
+    The models load behind the page, which says so where one is missing.
+
+    Args:
+        named: checkpoints to offer first: folders, names, or hub ids (owner/name@revision). None: $TRANSLATOR_MODELS.
+        host: address to listen on. None: $GRADIO_SERVER_NAME, or loopback.
+        port: port to listen on. None: $GRADIO_SERVER_PORT, or 7860.
+        mcp: whether the endpoints are tools of the Model Context Protocol too; so does $TRANSLATOR_MCP=1.
+    Raises:
+        InputError: the address cannot be listened on.
+        CheckpointError: something named is no checkpoint that a page may load.
+        ModuleNotFoundError: a package of the extra `page` is missing.
+    """
+    gc.disable()  # until the page is up: among modules that all stay it took a quarter of the start
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # two requests at once beat one on two threads
+    host, port = free_address(host or os.environ.get(_HOST) or HOST, port if port is not None else _asked_port())
+    os.environ[_HOST], os.environ[_PORT] = host, str(port)  # Gradio reads them when it is imported
+    from translator.ui.models import DIRECTIONS, Models
+    from translator.ui.serve import serve
+
+    checkpoints = offered(named or os.environ.get("TRANSLATOR_MODELS", "").split(), DIRECTIONS)
+    serve(Models(checkpoints), mcp=mcp or os.environ.get("TRANSLATOR_MCP") == "1", server_name=host, server_port=port)
+
+
+def free_address(host: str, port: int) -> tuple[str, int]:
+    """`host` and `port`, if a server can listen there at this moment.
+
+    Raises:
+        InputError: the port is no port or taken, or the host is not this machine's.
+    """
+    if not 1 <= port <= 65535:
+        raise InputError(f"port is {port}; it must be from 1 to 65535")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            if os.name == "posix":  # as a server asks for it: a port whose last server has just gone is free
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            probe.listen(1)
+    except (OSError, UnicodeError) as error:
+        raise InputError(
+            f"the page cannot listen on {host}, port {port}: {error}; name a free one: --host, --port"
+        ) from error
+    return host, port
+
+
+def _asked_port() -> int:
+    said = os.environ.get(_PORT) or str(PORT)
+    if not said.isascii() or not said.isdigit():
+        raise InputError(f"{_PORT} is {said!r:.40}; it must be a port, such as {PORT}")
+    return int(said)

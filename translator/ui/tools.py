@@ -1,0 +1,81 @@
+"""The public endpoints as tools of the Model Context Protocol; each request is answered by itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from importlib.util import find_spec
+from typing import Any
+
+import orjson
+
+from translator.errors import InputError
+from translator.ui.exchange import Exchange
+from translator.ui.fields import Kind
+from translator.ui.handlers import Handler
+from translator.ui.job import CALLER, Caller
+from translator.ui.limits import named
+
+_TYPES: dict[Kind, str] = {
+    "text": "string",
+    "typed": "string",
+    "number": "number",
+    "flag": "boolean",
+    "settings": "object",
+}
+
+
+def check_package() -> None:
+    """Make sure that the protocol's package is there.
+
+    Raises:
+        InputError: it is not; the message has the remedy.
+    """
+    if find_spec("mcp") is None:
+        raise InputError("the Model Context Protocol needs one package more: pip install 'mcp>=1.21,<2'")
+
+
+class Tools:
+    """An ASGI application that speaks the protocol; `run` has to be entered before the first request."""
+
+    def __init__(self, exchange: Exchange, endpoints: Mapping[str, Handler]) -> None:
+        from mcp import types
+        from mcp.server.lowlevel import Server
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        logging.getLogger("mcp").disabled = True  # it logs what it cannot read, and so what was typed
+        server: Any = Server("attention-explorer")
+
+        @server.list_tools()
+        async def list_tools() -> list[types.Tool]:
+            return [
+                types.Tool(name=name, description=each.about, inputSchema=_schema(each))
+                for name, each in endpoints.items()
+            ]
+
+        @server.call_tool(validate_input=False)
+        async def call_tool(name: str, arguments: dict[str, Any]) -> list[types.TextContent]:
+            if name not in endpoints:
+                raise InputError(f"there is no such tool; there are {', '.join(sorted(endpoints))}")
+            named(arguments, endpoints[name].fields)
+            found = await exchange.answer(endpoints[name], arguments, CALLER.get() or Caller())
+            value = orjson.loads(found)
+            return [types.TextContent(type="text", text=value if isinstance(value, str) else found.decode())]
+
+        self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+
+    def run(self) -> AbstractAsyncContextManager[None]:
+        """Answer requests within this context."""
+        return self._manager.run()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._manager.handle_request(scope, receive, send)
+
+
+def _schema(handler: Handler) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {field.name: {"type": _TYPES[field.kind]} for field in handler.fields},
+        "required": [field.name for field in handler.fields if field.needed],
+    }
