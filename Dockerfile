@@ -8,10 +8,12 @@ RUN useradd --create-home --uid 1000 app
 WORKDIR /home/app/explorer
 
 # Packages first: this layer stays while only the code changes. The CPU build of torch, as `make run` takes it.
-COPY requirements.txt constraints.txt ./
-RUN python -m pip install --no-deps --index-url https://download.pytorch.org/whl/cpu \
+# Every other file is held to its hash.
+COPY requirements.lock constraints.txt ./
+RUN python -m pip install --upgrade pip -c constraints.txt \
+    && python -m pip install --no-deps --index-url https://download.pytorch.org/whl/cpu \
         "torch==$(sed -n 's/^torch==//p' constraints.txt)+cpu" \
-    && python -m pip install -r requirements.txt sentencepiece -c constraints.txt
+    && python -m pip install --no-deps --require-hashes -r requirements.lock
 
 COPY LICENSE README.md app.py ./
 COPY translator/ translator/

