@@ -37,6 +37,12 @@ def make_trace() -> Callable[..., Trace]:
 
 
 @pytest.fixture(scope="session")
+def make_copier() -> Callable[[], Translator]:
+    """`tests/copier.py`'s `copier()`: a translator that copies its source, word by word."""
+    return _beside("copier").copier
+
+
+@pytest.fixture(scope="session")
 def checkpoint_maker() -> ModuleType:
     """`tests/checkpoint_maker.py`: `tiny_model`, `tokenizers`, `make_checkpoint`."""
     return _beside("checkpoint_maker")
@@ -52,6 +58,34 @@ def tiny_checkpoint(checkpoint_maker: ModuleType, tmp_path_factory: pytest.TempP
 def tiny(tiny_checkpoint: Path) -> Translator:
     """That checkpoint's translator on the CPU, random weights."""
     return translator.load(tiny_checkpoint, device="cpu")
+
+
+SERIAL = (
+    "reliability/",
+    "checkpoints/test_cost.py",
+    "model/test_share.py",
+    "test_cli.py",
+    "test_request.py",
+    "test_timing.py",
+    "test_wheel.py",
+    "training/test_loop.py",
+    "ui/test_models.py",
+    "ui/test_session.py",
+)
+"""Folders and files whose tests look at a clock or at memory, or serve a page: nothing may run beside them."""
+
+
+def is_serial(path: Path) -> bool:
+    """Whether the tests of a file run alone; the browser's have a run of their own."""
+    return path.relative_to(Path(__file__).parent).as_posix().startswith((*SERIAL, "browser/"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what has to run alone before anything is chosen by its marks."""
+    for item in items:
+        if is_serial(item.path):
+            item.add_marker("serial")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import runpy
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,7 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.torch
+import torch
 
+from benchmarks.served import free_port
 from translator import Trace, Translator
 from translator.__main__ import main
 
@@ -227,15 +234,151 @@ def test_a_wrong_call_shows_the_usage(capsys: pytest.CaptureFixture[str], argume
     assert "usage:" in capsys.readouterr().err
 
 
-def test_serve_starts_the_app_where_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    started: dict[str, object] = {}
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """What the page would have been served with."""
+    given: dict[str, object] = {}
+    monkeypatch.setattr("translator.ui.serve.serve", lambda models, **address: given.update(models=models, **address))
+    for name in ("GRADIO_SERVER_NAME", "GRADIO_SERVER_PORT"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr("gc.disable", lambda: None)
+    return given
 
-    def note(path: str, run_name: str) -> None:
-        host, port = os.environ["GRADIO_SERVER_NAME"], os.environ["GRADIO_SERVER_PORT"]
-        started.update(path=path, name=run_name, host=host, port=port)
 
-    monkeypatch.setenv("GRADIO_SERVER_NAME", "")
-    monkeypatch.setenv("GRADIO_SERVER_PORT", "")
-    monkeypatch.setattr("runpy.run_path", note)
-    assert main(["serve", "--host", "127.0.0.1", "--port", "7999"]) == 0
-    assert started == {"path": str(ROOT / "app.py"), "name": "__main__", "host": "127.0.0.1", "port": "7999"}
+def test_serve_starts_the_page_where_it_is_told(served: dict[str, object]) -> None:
+    port = free_port()
+    assert main(["serve", "--host", "127.0.0.1", "--port", str(port)]) == 0
+    assert (served["server_name"], served["server_port"], served["mcp"]) == ("127.0.0.1", port, False)
+
+
+def test_app_py_is_the_command_serve(served: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    monkeypatch.setenv("GRADIO_SERVER_PORT", str(port))
+    monkeypatch.setattr("sys.argv", ["app.py"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / "app.py"), run_name="__main__")
+    assert ended.value.code == 0
+    assert (served["server_name"], served["server_port"]) == ("127.0.0.1", port)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--port", "99999"], "port is 99999"),
+        (["--port", "-4"], "port is -4"),
+        (["--port", "0"], "port is 0"),
+        (["--host", "999.1.1.1"], "cannot listen on 999.1.1.1"),
+        (["--host", "a..b"], "cannot listen on a..b"),
+        (["--host", "x" * 300], "cannot listen on x"),
+        (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1"),
+    ],
+)
+def test_an_address_that_cannot_be_had_is_refused_in_words(
+    served: dict[str, object], capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    port = [] if "--port" in arguments else ["--port", str(free_port())]
+    assert main(["serve", *arguments, *port]) == 2
+    assert said in capsys.readouterr().err and not served
+
+
+@pytest.mark.parametrize("said", ["abc", "-1", "٣", "1e3"])
+def test_a_port_of_the_environment_that_is_none_is_refused(
+    served: dict[str, object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str
+) -> None:
+    monkeypatch.setenv("GRADIO_SERVER_PORT", said)
+    assert main(["serve"]) == 2
+    assert "GRADIO_SERVER_PORT" in capsys.readouterr().err and not served
+
+
+@pytest.mark.slow
+def test_a_busy_port_ends_with_two_and_a_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        _, complaints = run("serve", "--port", str(taken.getsockname()[1]), code=2)
+    assert "already in use" in complaints and len(complaints.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken_while_the_page_is_made_ends_with_two() -> None:
+    """The models' threads run by then, and an ordinary end of the process would abort among them."""
+    late = (
+        "import sys, translator.ui.start as s; s.free_address = lambda host, port: (host, port);"
+        "from translator.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        command = [sys.executable, "-c", late, "serve", "--port", str(taken.getsockname()[1])]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "translator: " in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("count", [0, -1, 100_000, 10**30])
+def test_threads_that_no_machine_has_are_refused(capsys: pytest.CaptureFixture[str], count: int) -> None:
+    assert main(["translate", "--model", "tiny", "--threads", str(count), "Hallo"]) == 2
+    assert f"threads is {count}" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_line_of_a_hundred_megabytes_is_refused_at_once() -> None:
+    given = b"Ich renne.\n" + b"a" * 100_000_000 + b"\nIch renne.\n"
+    began = time.monotonic()
+    out, complaints = run("translate", "--model", "tiny", "--max-length", "3", given=given, code=2)
+    assert time.monotonic() - began < 15  # most of it is the start of the command; 89 s before
+    first, second, third, end = out.decode().split("\n")
+    assert first == third != second == end == ""
+    assert complaints.startswith("line 2: the text has") and len(complaints) < 200
+
+
+@pytest.mark.slow
+def test_blocks_join_to_the_lines_that_they_were_cut_from(tiny: Translator) -> None:
+    lines = ["Ich renne in den Park. " * 3, "x" * 70_000, "", "Guten Morgen.", "y" * (2**16 - 1), "z" * 2**16, "Ja."]
+    out, complaints = run("translate", "--model", "tiny", "--max-length", "3", given="\n".join(lines).encode(), code=2)
+    found = out.decode().split("\n")
+    expected = [tiny.translate(text, max_length=3).translation if 0 < len(text) < 1000 else "" for text in lines]
+    assert found == [text.replace("\r", " ").replace("\n", " ") for text in expected] + [""]
+    assert [note.split(":")[0] for note in complaints.splitlines()] == ["line 2", "line 3", "line 5", "line 6"]
+    assert "70,000" in complaints and "65,536" in complaints
+
+
+def test_what_steers_a_terminal_is_shown_and_not_obeyed(
+    tiny_marian: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A tensor's name is a stranger's text."""
+    steering = "\x1b]0;owned\x07\x1b[2J\u202e\r"
+    folder = shutil.copytree(tiny_marian, tmp_path / "marian")
+    weights = safetensors.torch.load_file(folder / "model.safetensors")
+    safetensors.torch.save_file({**weights, steering: torch.zeros(1)}, folder / "model.safetensors")
+    assert main(["translate", "--model", str(folder), "Hallo"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and all(char.isprintable() or char == "\n" for char in said)
+    assert r"\x1b]0;owned\x07\x1b[2J\u202e\r" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [["trace", "--model", "tiny", "Ich renne.", "--out", "trace.npz"],
+     ["figure", "--model", "tiny", "Ich renne.", "--out", "heads.html"],
+     ["export", "--model", "tiny", "Ich renne.", "--out", "gallery"],
+     ["export", "--live", "--model", "tiny", "Ich renne.", "--out", "site"]],
+)  # fmt: skip
+@pytest.mark.parametrize("former", [True, False])
+def test_a_full_disk_leaves_no_cut_file(tmp_path: Path, command: list[str], former: bool) -> None:
+    """A limit on the size of a file stands for the full disk."""
+    out = tmp_path / command[-1]
+    if former and out.suffix:
+        out.write_text("what was there")
+    small = f'ulimit -f 2; exec {sys.executable} -m translator "$@"'
+    environ = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "numba"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        ["bash", "-c", small, "bash", *command[:-1], str(out)], cwd=ROOT, env=environ, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "translator: " in done.stderr
+    if out.suffix:
+        assert [path.name for path in tmp_path.iterdir() if path.name != "numba"] == [out.name] * former
+        assert not former or out.read_text() == "what was there"
+    elif "--live" in command:  # files before the one that did not fit are whole, and no page opens
+        assert [path.name for path in out.rglob("*") if path.is_file()] == ["config.json"]
+        assert json.loads((out / "checkpoints" / "tiny" / "config.json").read_text(encoding="utf-8"))["name"] == "tiny"
+    else:
+        assert list(out.iterdir()) == []

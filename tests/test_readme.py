@@ -37,6 +37,8 @@ def unknown(command: list[str], subcommands: set[str] | None) -> str | None:
     if program == "make":
         missing = [word for word in arguments if "=" not in word and word not in TARGETS]
         return f"make has no target {missing[0]}" if missing else None
+    if program == "attention-explorer":
+        program, arguments = "python3", ["-m", "translator", *arguments]
     if program not in ("python3", ".venv/bin/python"):
         return f"{program} is no command of this project"
     if arguments[:2] == ["-m", "translator"]:

@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import yaml
+
 import translator
 
 ROOT = Path(__file__).parents[1]
@@ -30,3 +32,11 @@ def test_every_tag_has_its_section() -> None:
     listed = subprocess.run(["git", "tag", "--list", "v*"], cwd=ROOT, capture_output=True, text=True, check=False)
     tags = {tag.removeprefix("v") for tag in listed.stdout.split()}
     assert tags <= set(released())
+
+
+def test_a_citation_names_this_release() -> None:
+    told = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert told["version"] == translator.__version__ and told["license"] == "Apache-2.0"
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{told['version']}] - {told['date-released']}" in text
+    assert {"cff-version", "message", "title", "authors", "type"} <= told.keys()

@@ -13,8 +13,11 @@ from translator.analysis.alignment import error_rate
 from translator.analysis.bench import Aligner, align
 from translator.analysis.gold import shipped_gold
 from translator.analysis.heads import head_stats, leading_head
+from translator.analysis.profile import stored_profile
 from translator.pipeline import Translator
 from translator.trace import Trace
+from translator.ui import lab_align
+from translator.ui.payload import profile_payload
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("de-en", "en-zh")
@@ -119,3 +122,25 @@ def test_the_head_that_a_page_opens_with_links_words_better_for_its_measured_rat
             stats = head_stats(traces[n], "cross")
             sharpest[n], measured[n] = (links(n, leading_head(stats, known)) for known in ((), rates))
     assert rate(measured) < rate(sharpest) - 0.01, (rate(measured), rate(sharpest))
+
+
+def test_the_head_that_aligns_best_is_said_to_align_and_its_rate_is_one_number(shipped: Translator) -> None:
+    """In the lab, in the explorer's profile and in the bench; by either reading the lab names that reading's best."""
+    profile = stored_profile(shipped)
+    assert profile is not None and profile.alignment is not None
+    best = profile.alignment["best_head"]
+    told = profile_payload(profile)
+    at = best["layer"] * shipped.bundle.model.config.decoder_heads + best["head"]
+    assert told["roles"]["cross"][at] == "aligns"
+    assert (told["rates"][at], told["readings"][at]) == (best["rate"], best["reading"])
+    assert all(
+        rate <= 0.5 for rate, role in zip(told["rates"], told["roles"]["cross"], strict=True) if role == "aligns"
+    )
+    trace = shipped.translate("Guten Morgen." if shipped.name == "de-en" else "Good morning.")
+    for reading in ("output", "input"):
+        rates = np.array(profile.alignment["heads"][reading])
+        answer = lab_align.align(shipped, trace, {"reading": reading, "threshold": 0.3}, lambda: False)
+        layer, head = np.unravel_index(rates.argmin(), rates.shape)
+        said = next(values for words, values in answer["lines"] if words.startswith("Best over"))
+        assert (said["name"], said["rate"]) == (f"L{layer + 1}H{head + 1}", f"{rates.min():.2f}")
+        assert (answer["chosen"]["layer"], answer["chosen"]["head"]) == (layer + 1, head + 1)

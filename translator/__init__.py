@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from translator.adapted import adapt
     from translator.config import DecodeConfig
     from translator.errors import BusyError, CancelledError, CheckpointError, InputError, TranslatorError
     from translator.pipeline import Translator, load
@@ -30,10 +31,12 @@ __all__ = [
     "Translator",
     "TranslatorError",
     "__version__",
+    "adapt",
     "load",
 ]
 
 _HOME = {
+    "translator.adapted": ("adapt",),
     "translator.config": ("DecodeConfig",),
     "translator.errors": ("BusyError", "CancelledError", "CheckpointError", "InputError", "TranslatorError"),
     "translator.pipeline": ("Translator", "load"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import runpy
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,15 +13,20 @@ from typing import TYPE_CHECKING, Any
 import translator
 from translator.analysis import cli as analysis
 from translator.checkpoints import cli as checkpoints
-from translator.errors import InputError, TranslatorError
+from translator.errors import EXTRAS, InputError, TranslatorError, missing, visible
+from translator.files import write_whole
 from translator.training import cli as training
 
 if TYPE_CHECKING:
     from translator import Trace, Translator
 
 FAILED = 2
+DIRECTIONS = ("de-en", "en-zh")
+"""The checkpoints that a live page is written with where none is named."""
 INTERRUPTED = 130
 CHUNK = 2**16
+LONGEST = 2**20
+"""Bytes of a line after which no more of it is kept: no text may have so many."""
 SETTINGS: dict[str, tuple[type, str]] = {
     "method": (str, "greedy, beam or sample"),
     "beam": (int, "width of the beam"),
@@ -32,6 +36,8 @@ SETTINGS: dict[str, tuple[type, str]] = {
     "top_p": (float, "sample among the best that hold this probability (1: all)"),
     "seed": (int, "of sampling"),
     "max_length": (int, "produced tokens at most, end of sentence included"),
+    "src": (str, "language of the text, as a multilingual checkpoint calls it (deu_Latn)"),
+    "tgt": (str, "language to translate into"),
 }
 
 
@@ -47,9 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except BrokenPipeError:  # whoever reads us has had enough
         return 0
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        print(f"translator: {missing(error.name)}", file=sys.stderr)
+        return FAILED
     except (TranslatorError, OSError) as error:
         with contextlib.suppress(OSError):
-            print(f"translator: {error}", file=sys.stderr)
+            print(f"translator: {visible(str(error))}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -76,7 +87,9 @@ def _forget_unwritten() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m translator", description="Translate, and see the attention.")
+    installed = Path(sys.argv[0]).stem == "attention-explorer"
+    prog = "attention-explorer" if installed else "python -m translator"
+    parser = argparse.ArgumentParser(prog=prog, description="Translate, and see the attention.")
     parser.add_argument("--version", action="version", version=translator.__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -101,11 +114,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_model(command, required=False)
     command.set_defaults(run=_figure)
 
-    command = commands.add_parser("export", help="write translations as a gallery of pages that need no server")
+    command = commands.add_parser("export", help="write pages that need no server: translations, or the live page")
     command.add_argument("texts", nargs="*", metavar="TEXT", help="to translate (default: the page's own examples)")
-    command.add_argument("--out", type=Path, default=Path("gallery"), metavar="DIR", help="default: gallery")
+    command.add_argument("--live", action="store_true", help="a page that translates in the visitor's browser")
+    command.add_argument("--out", type=Path, metavar="DIR", help="default: gallery, or site with --live")
     command.add_argument("--file", type=Path, metavar="FILE.txt", help="more of them, one a line")
-    _add_model(command, required=False)
+    _add_model(command, required=False, many=True)
     command.set_defaults(run=_export)
 
     command = commands.add_parser("serve", help="start the page in the browser")
@@ -123,9 +137,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_model(command: argparse.ArgumentParser, *, required: bool) -> None:
+def _add_model(command: argparse.ArgumentParser, *, required: bool, many: bool = False) -> None:
     """What every command that translates understands; a setting left out is the checkpoint's own."""
-    command.add_argument("--model", required=required, help="a name (de-en), a folder, or a hub id (owner/name)")
+    said = "a name (de-en), a folder, or a hub id (owner/name)" + ("; may be given again" if many else "")
+    command.add_argument("--model", required=required, action="append" if many else "store", help=said)
     command.add_argument("--revision", help="of a hub id: the commit, 40 hex digits, or a branch")
     command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
     command.add_argument("--threads", type=int, help="threads that PyTorch may use")
@@ -136,8 +151,9 @@ def _add_model(command: argparse.ArgumentParser, *, required: bool) -> None:
 def _set_threads(count: int | None) -> None:
     if count is None:
         return
-    if count < 1:
-        raise InputError(f"threads is {count}; it must be 1 or more")
+    most = 4 * (os.cpu_count() or 1)  # with tens of thousands OpenMP ends the process
+    if not 1 <= count <= most:
+        raise InputError(f"threads is {count}; it must be from 1 to {most}, four for each processor here")
     import torch
 
     torch.set_num_threads(count)
@@ -167,7 +183,7 @@ def _translate(args: argparse.Namespace) -> int:
             print(text.replace("\r", " ").replace("\n", " "))
         sys.stdout.flush()
         for index in sorted(errors):
-            print(f"line {number + index + 1}: {errors[index]}", file=sys.stderr)
+            print(f"line {number + index + 1}: {visible(errors[index])}", file=sys.stderr)
         number, notes = number + len(lines), notes + len(errors)
     return FAILED if notes else 0
 
@@ -177,17 +193,29 @@ def _refuse(_: int, error: InputError) -> None:
 
 
 def _arriving_lines() -> Iterator[list[bytes]]:
-    """Lines of standard input in groups, as they come: a file in large groups, a slow pipe line by line."""
-    rest = b""
+    """Lines of standard input in groups, as they come: a file in large groups, a slow pipe line by line.
+
+    Of a line that is far too long only as much is kept as shows that it is.
+    """
+    begun: list[bytes] = []
+    kept = 0
     while block := os.read(sys.stdin.fileno(), CHUNK):
-        *lines, rest = (rest + block).split(b"\n")
-        if lines:
-            yield lines
-    if rest:
-        yield [rest]
+        first, *others = block.split(b"\n")
+        if kept < LONGEST:
+            begun.append(first)
+            kept += len(first)
+        if others:
+            *lines, rest = others
+            yield [b"".join(begun), *lines]
+            begun, kept = [rest], len(rest)
+    if kept:
+        yield [b"".join(begun)]
 
 
 def _decoded(line: bytes) -> str | None:
+    """The text of a line; None if it is not UTF-8. One that was cut is refused for its length."""
+    if len(line) >= LONGEST:
+        return line.decode("utf-8", errors="replace")
     try:
         return line.decode("utf-8").rstrip("\r")
     except UnicodeDecodeError:
@@ -213,7 +241,7 @@ def _figure(args: argparse.Namespace) -> None:
     else:
         engine, settings = _load(args)
         trace = engine.translate(args.text, **settings)
-    _draw(trace, args).write_html(args.out, include_plotlyjs=True)
+    write_whole(args.out, _draw(trace, args).to_html(include_plotlyjs=True))
 
 
 def _draw(trace: Trace, args: argparse.Namespace) -> Any:
@@ -249,17 +277,32 @@ def _export(args: argparse.Namespace) -> None:
     from translator.ui import frontend, gallery, session
 
     texts = [*args.texts, *(_lines(args.file) if args.file else [])]
-    if texts and args.model is None:
-        raise InputError("give --model, the checkpoint that translates the sentences")
-    examples = [each for each in frontend.examples() if args.model in (None, each["direction"])]
-    asked = [(args.model, text) for text in texts] or [(each["direction"], each["text"]) for each in examples]
+    names: list[str] = args.model or []
+    if texts and len(names) != 1:
+        raise InputError("give --model, one checkpoint, that translates the sentences")
+
+    def loaded(name: str) -> tuple[Translator, dict[str, Any]]:
+        return _load(argparse.Namespace(**{**vars(args), "model": name}))
+
+    if args.live:
+        return _export_live([loaded(name)[0] for name in names or DIRECTIONS], texts, args.out or Path("site"))
+    examples = [each for each in frontend.examples() if not names or each["direction"] in names]
+    asked = [(names[0], text) for text in texts] or [(each["direction"], each["text"]) for each in examples]
     items = []
     for name in dict.fromkeys(name for name, _ in asked):
-        engine, settings = _load(argparse.Namespace(**{**vars(args), "model": name}))
+        engine, settings = loaded(name)
         for trace in (engine.translate(text, **settings) for model, text in asked if model == name):
             items.append((trace, session.payload_of(engine, trace, "f32")))
-    for path in gallery.write_gallery(args.out, items):
+    for path in gallery.write_gallery(args.out or Path("gallery"), items):
         print(path)
+
+
+def _export_live(models: list[Translator], texts: list[str], folder: Path) -> None:
+    from translator.ui.live.site import write_site
+
+    written = write_site(folder, models, texts=texts)
+    print(folder / "index.html")
+    print(f"{len(written)} files, {sum(path.stat().st_size for path in written) / 1e6:.1f} MB", file=sys.stderr)
 
 
 def _lines(path: Path) -> list[str]:
@@ -270,16 +313,9 @@ def _lines(path: Path) -> list[str]:
 
 
 def _serve(args: argparse.Namespace) -> None:
-    app = Path(__file__).resolve().parents[1] / "app.py"
-    if not app.is_file():
-        raise InputError(f"{app} is missing; start the page from a checkout of the project")
-    for name, value in (("GRADIO_SERVER_NAME", args.host), ("GRADIO_SERVER_PORT", args.port)):
-        if value is not None:
-            os.environ[name] = str(value)
-    if args.mcp:
-        os.environ["TRANSLATOR_MCP"] = "1"
-    sys.argv = [str(app), *args.checkpoints]
-    runpy.run_path(str(app), run_name="__main__")
+    from translator.ui.start import start
+
+    start(args.checkpoints, host=args.host, port=args.port, mcp=args.mcp)
 
 
 if __name__ == "__main__":

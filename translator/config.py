@@ -13,12 +13,12 @@ from translator.rules import choice, keep, keep_flag, keep_real, keep_whole, rea
 FORMAT_VERSION = 1
 
 Norm = Literal["pre", "post"]
-Positions = Literal["interleaved", "concatenated", "learned"]
+Positions = Literal["interleaved", "concatenated", "fairseq", "learned"]
 Activation = Literal["relu", "gelu", "silu", "none"]
 NormVariant = Literal["standard", "unbiased"]
 Embeddings = Literal["separate", "tied", "shared"]
 Method = Literal["greedy", "beam", "sample"]
-Level = Literal["subword", "word", "char", "sentencepiece", "treebank", "bare"]
+Level = Literal["subword", "word", "char", "sentencepiece", "multilingual", "transformers", "treebank", "bare"]
 LengthPenalty = Literal["wu", "power"]
 Schedule = Literal["noam", "inverse_sqrt", "cosine", "trapezoid"]
 Precision = Literal["fp32", "bf16", "auto"]
@@ -169,10 +169,13 @@ class DecodeConfig:
     `max_length` counts produced tokens, EOS included; None lets the source's length decide
     (twice its tokens plus 16, at most 160). `length_penalty` is alpha of Wu et al. 2016 ("wu"),
     or the exponent of the length that divides the score ("power", as in `transformers`);
+    `coverage_penalty` is their beta: a beam search then prefers hypotheses that have read the whole source, by the
+    attention of `coverage_heads` (pairs of decoder layer and head, from 0; None: the mean over all of them);
     `early_stopping` True ends a beam search as soon as `beam` hypotheses have ended, False when none that
     lives could enter them at its present length, "never" when none could at any length.
     `no_repeat_ngram_size` n > 0 lets no n tokens follow each other twice in a translation, as in `transformers`.
-    `force_eos` ends what reaches `max_length` with EOS, which then counts 0 in the score.
+    `force_eos` ends what reaches `max_length` with EOS, which then counts 0 in the score. `first_id` is the id that
+    every translation begins with, also counted 0, as multilingual models name the target language by it.
     `top_k` 0 and `top_p` 1 switch these filters off. `candidates` is how many
     alternatives a Step carries.
     """
@@ -181,8 +184,11 @@ class DecodeConfig:
     beam: int = 4
     length_penalty: float = 0.6
     penalty_kind: LengthPenalty = "wu"
+    coverage_penalty: float = 0.0
+    coverage_heads: tuple[tuple[int, int], ...] | None = None
     early_stopping: bool | Literal["never"] = False
     force_eos: bool = False
+    first_id: int | None = None
     no_repeat_ngram_size: int = 0
     temperature: float = 1.0
     top_k: int = 0
@@ -196,9 +202,13 @@ class DecodeConfig:
         choice("penalty_kind", self.penalty_kind, LengthPenalty)
         keep_whole(self, "beam", 1, 64)
         keep_real(self, "length_penalty", -5.0, 5.0)
+        keep_real(self, "coverage_penalty", 0.0, 5.0)
+        self._check_heads()
         stops = isinstance(self.early_stopping, bool) or self.early_stopping == "never"
         require(stops, "early_stopping", self.early_stopping, "true, false or 'never'")
         keep_flag(self, "force_eos")
+        if self.first_id is not None:
+            keep_whole(self, "first_id", 0, 1_000_000)
         keep_whole(self, "no_repeat_ngram_size", 0, 4096)
         keep_real(self, "temperature", 0.01, 10.0)
         keep_whole(self, "top_k", 0, 1_000_000)
@@ -208,13 +218,22 @@ class DecodeConfig:
         if self.max_length is not None:
             keep_whole(self, "max_length", 1, 4096)
 
+    def _check_heads(self) -> None:
+        heads = self.coverage_heads
+        if heads is None:
+            return
+        pairs = isinstance(heads, (list, tuple)) and all(isinstance(p, (list, tuple)) and len(p) == 2 for p in heads)
+        require(bool(pairs and heads), "coverage_heads", heads, "pairs of layer and head, or null for all")
+        keep(self, "coverage_heads", tuple(tuple(whole("coverage_heads", n, 0, 127) for n in p) for p in heads))
+
 
 @dataclass(frozen=True)
 class TextConfig:
     """How one side's text becomes tokens.
 
     `language` is an ISO 639-1 code. `level`: "subword" (BPE with byte fallback), "word", "char", or how
-    imported checkpoints do it: "sentencepiece" (OPUS-MT), "treebank" (Penn Treebank words between start and
+    imported checkpoints do it: "sentencepiece" (OPUS-MT), "multilingual" (M2M100, NLLB, mBART: a token names the
+    language), "transformers" (a tokenizer of that library), "treebank" (Penn Treebank words between start and
     end token), "bare" (words without punctuation, unknown ones left out).
     `normalise`: "corpus" (what the training corpora had) or "none". `prefix_space` marks the first
     word like a word after a space, so that both share one piece. `lowercase` as two source documents do.
@@ -235,6 +254,18 @@ class TextConfig:
             keep_flag(self, name)
 
 
+_OWN: dict[str, Any] = {
+    "self_training": None,
+    "self_training_share": 0.0,
+    "dev": ("dev",),
+    "middle": 1.0,
+    "join": 0.0,
+    "noise": 0.0,
+    "recopied": 0.0,
+}
+"""Settings that a run which another grows from has only if it says so itself."""
+
+
 @dataclass(frozen=True)
 class TrainConfig:
     """One training run, whole: what it learns from, how long, and how it is made repeatable.
@@ -252,7 +283,12 @@ class TrainConfig:
     over; None: nothing. `begin` says which weights of a first run: "best" by the first `eval_sentences`, or those
     that an export would take ("selected"). `self_training` lets sentences of the source language alone take part, as
     what the run begins with translates them, where a token of that has at least this mean log-probability (nats; see
-    `translator.training.self_training`); a run that this one grows from does so only if it says so itself.
+    `translator.training.self_training`); of those of like length the share `self_training_share`, the surest, takes
+    part even below it. A run that this one grows from does so only if it says so itself.
+    `dev` names the development sets; the mean of their BLEU decides. `middle` multiplies the copies of pairs whose
+    source has 8 to 20 words. Of the sentences of an epoch the share `join` is met once more in examples of two or
+    three (Kondo et al. 2021), the share `noise` as careless typing leaves it, and the share `recopied` with other
+    names and numbers where both sides have the same.
     """
 
     name: str
@@ -286,6 +322,12 @@ class TrainConfig:
     base: Mapping[str, Any] | str | None = None
     begin: Literal["best", "selected"] = "best"
     self_training: float | None = None
+    self_training_share: float = 0.0
+    dev: tuple[str, ...] = ("dev",)
+    middle: float = 1.0
+    join: float = 0.0
+    noise: float = 0.0
+    recopied: float = 0.0
 
     def __post_init__(self) -> None:
         for name, high in (("steps", 10**8), ("batch_tokens", 10**7), ("accumulate", 10_000), ("max_tokens", 4096)):
@@ -314,6 +356,12 @@ class TrainConfig:
             value = getattr(self, name)
             require(isinstance(value, str) and bool(value), name, value, "a name")
         require(isinstance(self.betas, (tuple, list)) and len(self.betas) == 2, "betas", self.betas, "two numbers")
+        named = isinstance(self.dev, (tuple, list)) and self.dev and all(isinstance(n, str) and n for n in self.dev)
+        require(bool(named), "dev", self.dev, "names of development sets")
+        keep(self, "dev", tuple(self.dev))
+        keep_real(self, "middle", 0.0, 100.0)
+        for name in ("self_training_share", "join", "noise", "recopied"):
+            keep_real(self, name, 0.0, 1.0)
         keep(self, "betas", tuple(real("betas", beta, 0.0, 1 - 1e-9) for beta in self.betas))  # JSON gives lists
         for name in ("corpora", "model"):
             value = getattr(self, name)
@@ -338,7 +386,7 @@ class TrainConfig:
         """
         if not isinstance(self.base, Mapping):
             return None
-        return from_dict(TrainConfig, {**asdict(self), "base": None, "self_training": None, **self.base})
+        return from_dict(TrainConfig, {**asdict(self), "base": None, **_OWN, **self.base})
 
 
 def to_json(config: Any) -> str:

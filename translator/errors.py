@@ -12,6 +12,26 @@ shows the message.
 
 from __future__ import annotations
 
+EXTRAS = {
+    "filelock": "train",
+    "gradio": "page",
+    "huggingface_hub": "hub",
+    "markdown_it": "page",
+    "mcp": "mcp",
+    "nltk": "legacy",
+    "numba": "fast",
+    "orjson": "page",
+    "plotly": "figures",
+    "sacrebleu": "train",
+    "scipy": "figures",
+    "sentencepiece": "transformers",
+    "starlette": "page",
+    "tensorboard": "train",
+    "tqdm": "train",
+    "uvicorn": "page",
+}
+"""Packages that only a part of this one needs, by the name they are imported by, and the extra that brings each."""
+
 
 class TranslatorError(Exception):
     """Anything this package refuses or fails at, with a message written for a person."""
@@ -31,3 +51,16 @@ class BusyError(TranslatorError):
 
 class CancelledError(TranslatorError):
     """Decoding was stopped between two steps because the caller asked for it."""
+
+
+def visible(text: str) -> str:
+    """`text` as it can be written to a terminal: what would steer it (escape, a change of direction) stands as "\\x1b".
+
+    A message may name what a stranger's file holds. Line feeds stay.
+    """
+    return "".join(char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text)
+
+
+def missing(package: str) -> str:
+    """The sentence that says that a package of `EXTRAS` is not installed, and how to get it."""
+    return f"this needs the package {package}: pip install 'attention-explorer[{EXTRAS[package]}]'"

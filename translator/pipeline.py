@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 
@@ -20,6 +20,7 @@ from translator.decode import Hypothesis, IdStep, Replay, Stop, finish, recorded
 from translator.errors import InputError
 from translator.model import Encoded, Transformer, memory, prepare
 from translator.request import Intake, Limits, Request, check_stop
+from translator.settings import DecodeSettings, Settings, Unpack
 from translator.trace import Beam, Candidate, Step, Token, Trace
 
 _log = logging.getLogger(__name__)
@@ -31,11 +32,11 @@ R = TypeVar("R")
 class _Found:
     """What a search found, the `steps` that considered nothing but it, and the `beams` of every step."""
 
-    model: Transformer
-    encoded: Encoded
+    model: Transformer = field(repr=False)
+    encoded: Encoded = field(repr=False)
     hypothesis: Hypothesis
-    steps: list[IdStep] = field(default_factory=list)
-    beams: list[tuple[Beam, ...]] = field(default_factory=list)
+    steps: list[IdStep] = field(default_factory=list, repr=False)
+    beams: list[tuple[Beam, ...]] = field(default_factory=list, repr=False)
 
 
 class Translator:
@@ -46,6 +47,9 @@ class Translator:
         self.limits = limits or Limits()
         self._spare: Transformer | None = None
         self._spare_lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {' to '.join(self.languages)}, on {self.device})"
 
     @property
     def _intake(self) -> Intake:
@@ -82,14 +86,29 @@ class Translator:
         model.graphs.start(model)
         model.compiled.start(model, wait=wait)
 
-    def translate(self, text: str, **settings: Any) -> Trace:
-        """Translate one sentence; see `stream` for the settings and the errors."""
+    def between(self, src: str | None = None, tgt: str | None = None) -> Translator:
+        """This checkpoint set to translate from `src` to `tgt`, codes of its own (None: as it is); weights are shared.
+
+        Raises:
+            InputError: it does not know the language; `bundle.languages` lists those that it knows.
+        """
+        bundle = self.bundle.between(src, tgt)
+        return self if bundle is self.bundle else Translator(bundle, limits=self.limits)
+
+    def translate(
+        self, text: str, *, src: str | None = None, tgt: str | None = None, **settings: Unpack[Settings]
+    ) -> Trace:
+        """Translate one sentence, between other languages if they are named; see `stream` and `between`."""
+        if src is not None or tgt is not None:
+            return self.between(src, tgt).translate(text, **settings)
         request = self._intake.request(text, **settings)
         started = time.perf_counter()
         trace = self._trace(request, finish(self._search(request)))
         return dataclasses.replace(trace, seconds=time.perf_counter() - started)
 
-    def stream(self, text: str, **settings: Any) -> Generator[Step, None, Trace]:
+    def stream(
+        self, text: str, *, src: str | None = None, tgt: str | None = None, **settings: Unpack[Settings]
+    ) -> Generator[Step, None, Trace]:
         """Translate one sentence; yields a `Step` a token as it is decoded and returns the `Trace`.
 
         The trace's own steps are those of the hypothesis that won, which a live beam search need not
@@ -97,6 +116,8 @@ class Translator:
 
         Args:
             text: what to translate.
+            src: the text's language, for a checkpoint that knows many.
+            tgt: the language to translate into, likewise.
             settings: fields of `DecodeConfig` (method, beam, max_length, ...) over what the checkpoint
                 is best decoded with; and `prefix` (text, or ids, that the translation must begin with),
                 `stop` (asked before every step; True ends the work), `deadline` (seconds), `gates` (a factor
@@ -106,14 +127,25 @@ class Translator:
             CancelledError: `stop` said so.
             BusyError: the deadline passed.
         """
-        return self._stream(self._intake.request(text, **settings))
+        engine = self.between(src, tgt)
+        return engine._stream(engine._intake.request(text, **settings))
 
-    def force(self, text: str, target: str | Sequence[int], **settings: Any) -> Trace:
+    def force(
+        self,
+        text: str,
+        target: str | Sequence[int],
+        *,
+        src: str | None = None,
+        tgt: str | None = None,
+        **settings: Unpack[Settings],
+    ) -> Trace:
         """The trace of a given translation: what the model makes of `target` (text, or ids with their EOS).
 
         Raises:
             InputError: as in `stream`; or the target is blank, too long, or not what this model can produce.
         """
+        if src is not None or tgt is not None:
+            return self.between(src, tgt).force(text, target, **settings)
         request = self._intake.request(text, **settings)
         ids = self._intake.target_ids(target)
         started = time.perf_counter()
@@ -130,7 +162,9 @@ class Translator:
         *,
         stop: Stop | None = None,
         refused: Callable[[int, InputError], None] | None = None,
-        **settings: Any,
+        src: str | None = None,
+        tgt: str | None = None,
+        **settings: Unpack[DecodeSettings],
     ) -> list[str]:
         """Translate many sentences at once, without maps; the same texts as `translate` gives.
 
@@ -138,11 +172,15 @@ class Translator:
             stop: asked before every step; True ends the work.
             refused: is told the index and the error of each text that is blank or too long, which
                 then gives ""; without it the first such text raises.
+            src: the text's language, for a checkpoint that knows many.
+            tgt: the language to translate into, likewise.
             settings: fields of `DecodeConfig`, greedy or beam.
         Raises:
             InputError: a text or a setting is refused; the message names the text by its number, from 1.
             CancelledError: `stop` said so.
         """
+        if src is not None or tgt is not None:
+            return self.between(src, tgt).translate_batch(texts, stop=stop, refused=refused, **settings)
         intake = self._intake
         config = intake.config(settings)
         if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
@@ -173,6 +211,10 @@ class Translator:
     def source_limit(self) -> int:
         """Tokens that a text may have, EOS included."""
         return self._intake.source_limit
+
+    def usual_length(self, src_ids: Sequence[int]) -> int:
+        """Produced tokens at most where nobody says, EOS included, for what the encoder reads."""
+        return self._intake.usual_length(src_ids)
 
     def source_ids(self, text: str) -> tuple[int, ...]:
         """What the encoder reads of `text`, EOS included.
@@ -302,7 +344,7 @@ class Translator:
         """Every token that the encoder reads: the text's, EOS, and what padding it attends to."""
         src = self.bundle.src
         padding = (src.token(src.pad_id),) * (length - len(request.src_ids))
-        return (*request.encoding.tokens, src.token(src.eos_id), *padding)
+        return (*request.encoding.tokens, *map(src.token, src.closing_ids), *padding)
 
 
 def _searched(model: Transformer, request: Request) -> Generator[IdStep, None, _Found]:

@@ -19,6 +19,7 @@ from translator.decode import Stop, check_target, encode
 from translator.errors import BusyError, InputError
 from translator.model import Encoded, Gates, Transformer
 from translator.rules import whole
+from translator.settings import DecodeSettings, Unpack
 from translator.text import Encoding, is_blank, normalise_text
 
 FOREVER = 1e9  # seconds: some thirty years
@@ -75,7 +76,7 @@ class Intake:
         stop: Stop | None = None,
         deadline: float | None = None,
         gates: Gates | None = None,
-        **settings: Any,
+        **settings: Unpack[DecodeSettings],
     ) -> Request:
         """One sentence with its settings; `Translator.stream` says what they mean.
 
@@ -87,13 +88,13 @@ class Intake:
         gates = self._gates(gates)
         encoding = self.bundle.src.encode(text)
         src_ids = self._closed(encoding.ids)
-        forced = self._forced(prefix)
+        forced = _opened(self._forced(prefix), config.first_id)
         longest = config.max_length or max(self.usual_length(src_ids), min(len(forced) + 16, self._target_limit))
         check_target(self.bundle.model.config, forced, longest)
         source = _SURROGATE.sub("\ufffd", text)  # no encoder could write a lone surrogate
         return Request(source, encoding, src_ids, config, longest, forced, _stop_by(stop, deadline), gates)
 
-    def config(self, settings: dict[str, Any]) -> DecodeConfig:
+    def config(self, settings: DecodeSettings) -> DecodeConfig:
         """`settings` over what the checkpoint is best decoded with.
 
         Raises:
@@ -102,6 +103,8 @@ class Intake:
         config = from_dict(DecodeConfig, {**asdict(self.bundle.decode), **settings})
         if config.max_length is not None and config.max_length > self._target_limit:
             raise InputError(f"max_length is {config.max_length}; at most {self._target_limit} tokens are allowed")
+        if config.first_id is not None:
+            whole("first_id", config.first_id, 0, self.bundle.model.config.tgt_vocab - 1)
         return config
 
     def source_ids(self, text: str) -> tuple[int, ...]:
@@ -124,6 +127,7 @@ class Intake:
             ids = () if is_blank(target) else (*ids, self.bundle.tgt.eos_id)
         if not ids:
             raise InputError("the target is blank: nothing to force")
+        ids = _opened(ids, self.bundle.decode.first_id)
         limit = self._target_limit
         if len(ids) > limit:
             raise InputError(f"the target has {len(ids)} tokens; at most {limit} are allowed, and nothing is cut")
@@ -162,10 +166,11 @@ class Intake:
         """Source ids with their EOS, if they are not too many."""
         if not ids:
             raise InputError("nothing to translate: the text has no token that this checkpoint knows")
-        count, limit = len(ids) + 1, self.source_limit
+        closing = self.bundle.src.closing_ids
+        count, limit = len(ids) + len(closing), self.source_limit
         if count > limit:
             raise InputError(f"the text has {count} tokens; at most {limit} are allowed, and nothing is cut")
-        return (*ids, self.bundle.src.eos_id)
+        return (*ids, *closing)
 
     def _forced(self, tokens: str | Sequence[int]) -> tuple[int, ...]:
         if isinstance(tokens, str):
@@ -194,6 +199,11 @@ class Intake:
                 raise InputError(f"a gate of {kind} is no number; a head's factor must be finite")
             read[kind] = values.detach().to(self.bundle.model.output.weight.dtype)
         return Gates(**read)
+
+
+def _opened(ids: tuple[int, ...], first_id: int | None) -> tuple[int, ...]:
+    """Target ids with the one that every translation begins with."""
+    return ids if first_id is None or ids[:1] in ((), (first_id,)) else (first_id, *ids)
 
 
 def _whole_numbers(values: object) -> tuple[int, ...] | None:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
+import math
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.lib import format as npy
 
 from translator.config import DecodeConfig, from_dict
 from translator.errors import InputError
+from translator.files import write_whole
 
 FORMAT_VERSION = 1
+MAX_MAP, MAX_META = 2**28, 2**24
+"""Bytes that the maps of one kind, and all that is not maps, may have in a file."""
 R = TypeVar("R")
 
 
@@ -129,6 +136,10 @@ class Trace:
         if len(self.steps) != t:
             raise ValueError(f"there are {len(self.steps)} steps for {t} target tokens")
 
+    def __repr__(self) -> str:
+        said = f"{self.source!r:.80}, {self.translation!r:.80}, {self.checkpoint.name!r}"
+        return f"{type(self).__name__}({said}, {len(self.src)} source and {len(self.tgt)} target tokens)"
+
     @property
     def reads(self) -> tuple[Token, ...]:
         """What row t of `decoder` and `cross` reads: the start token, then every produced token but the last."""
@@ -161,38 +172,46 @@ class Trace:
         return self.reads if known_kind(kind) == "decoder" else self.src
 
     def save(self, path: str | Path) -> None:
-        """Write everything to a compressed `.npz`; `Trace.load` gives it back without loss.
+        """Write everything to a compressed `.npz`, whole or not at all; `Trace.load` gives it back without loss.
 
         Arrays: encoder, decoder, cross, log_probs, src and tgt (surfaces); `meta` is UTF-8 JSON of
         all the rest. A step's cross row is row t of `cross`, and is not written twice.
         """
-        with open(path, "wb") as file:
-            np.savez_compressed(
-                file,
-                encoder=self.encoder,
-                decoder=self.decoder,
-                cross=self.cross,
-                log_probs=self.log_probs,
-                src=np.array([t.surface for t in self.src], dtype=str),
-                tgt=np.array([t.surface for t in self.tgt], dtype=str),
-                meta=np.frombuffer(json.dumps(self._meta(), ensure_ascii=True).encode(), dtype=np.uint8),
-            )
+        write_whole(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes."""
+        buffer = io.BytesIO()
+        np.savez_compressed(
+            buffer,
+            encoder=self.encoder,
+            decoder=self.decoder,
+            cross=self.cross,
+            log_probs=self.log_probs,
+            src=np.array([t.surface for t in self.src], dtype=str),
+            tgt=np.array([t.surface for t in self.tgt], dtype=str),
+            meta=np.frombuffer(json.dumps(self._meta(), ensure_ascii=True).encode(), dtype=np.uint8),
+        )
+        return buffer.getvalue()
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
         """Read what `save` wrote.
 
         Raises:
-            InputError: the file is missing, or is no trace of this format.
+            InputError: the file is missing, is no trace of this format, or would unpack to more than a trace may have.
         """
+        if not Path(path).is_file():  # a pipe would be waited for
+            raise InputError(f"{path} is no trace file: there is no such file")
         try:
-            with np.load(path, allow_pickle=False) as data:
-                meta = json.loads(data["meta"].tobytes())
-                if meta.pop("format") != FORMAT_VERSION:
-                    raise InputError(f"{path} was written by another version of this package")
-                return cls._from_meta(meta, {k: data[k] for k in ("encoder", "decoder", "cross")})
-        except InputError:
-            raise
+            with zipfile.ZipFile(path) as archive:
+                arrays = {name: _unpacked(archive, name) for name in ("meta", "encoder", "decoder", "cross")}
+            meta = json.loads(arrays.pop("meta").tobytes())
+            if meta.pop("format") != FORMAT_VERSION:
+                raise InputError(f"{path} was written by another version of this package")
+            return cls._from_meta(meta, arrays)
+        except InputError as error:
+            raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
         except Exception as error:  # archive, arrays and JSON each have errors of their own
             raise InputError(f"{path} is no trace file: {error}") from error
 
@@ -230,6 +249,26 @@ class Trace:
             checkpoint=_made(CheckpointId, meta["checkpoint"]),
             settings=from_dict(DecodeConfig, meta["settings"]),
         )
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """One array of an `.npz`, once its size is known to be one that a trace may have: little can unpack to very much.
+
+    Raises:
+        InputError: it has more bytes than that.
+        ValueError: it is no array of plain numbers, or not of the size that it says.
+        KeyError: there is no such array.
+    """
+    entry, limit = archive.getinfo(f"{name}.npy"), MAX_META if name == "meta" else MAX_MAP
+    if entry.file_size > limit:
+        raise InputError(f"{name} unpacks to {entry.file_size:,} bytes; a trace may have {limit:,}")
+    with archive.open(entry) as file:
+        read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[npy.read_magic(file)]
+        shape, by_columns, dtype = read_header(file)
+        if dtype.kind not in "fu" or math.prod(shape) * dtype.itemsize > limit:
+            raise ValueError(f"{name} is {dtype} {shape}")
+        found = np.frombuffer(file.read(limit), dtype=dtype)
+    return found.reshape(shape, order="F" if by_columns else "C")
 
 
 def known_kind(kind: str) -> str:

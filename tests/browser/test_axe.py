@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +11,6 @@ from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
-BASE = Path(__file__).parents[2] / "assets" / "js" / "base.js"
 TABS = ("Explorer", "Compare", "Positions", "Lab", "Lesson", "About")
 
 
@@ -66,31 +63,16 @@ def test_nothing_that_opens_is_against_a_rule(open_page: Callable[..., Page]) ->
         found += faults(page, f"station {station + 1}")
     page.get_by_role("tab", name="Lab", exact=True).click()
     page.wait_for_selector(".lab-grid .lab-head")
-    for view in range(11):
-        page.locator(".lab-views button").nth(view).click()
+    views = [(question, view) for question in range(page.locator(".lab-questions button").count()) for view in range(6)]
+    for question, view in views:
+        page.locator(".lab-questions button").nth(question).click()
+        shown = page.locator(".lab-views button:visible")
+        if view >= max(shown.count(), 1):
+            continue
+        if shown.count():
+            shown.nth(view).click()
         if page.locator(".lab-ask-view:visible").count():
             page.click(".lab-ask-view")
         page.wait_for_timeout(800)
-        found += faults(page, f"view {view + 1}")
+        found += faults(page, f"question {question + 1}, view {view + 1}")
     assert not found, "\n".join(found)
-
-
-def test_ink_is_readable_on_every_colour(open_page: Callable[..., Page]) -> None:
-    """WCAG 2.2, 1.4.3: 4.5 to 1, which of all pairs of inks black and white alone reach on any colour."""
-    ours = re.findall(
-        r"^const (?:luminance|inkOn) = .*?;$(?=\nconst)", BASE.read_text(encoding="utf-8"), re.DOTALL | re.M
-    )
-    assert len(ours) == 2
-    least = open_page().evaluate(
-        "() => {"
-        + "\n".join(ours)
-        + """
-        const of = text => luminance([1, 3, 5].map(i => parseInt(text.slice(i, i + 2), 16)));
-        const ratio = (a, b) => (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-        let least = 21;
-        for (let r = 0; r < 256; r += 5) for (let g = 0; g < 256; g += 5) for (let b = 0; b < 256; b += 5)
-            least = Math.min(least, ratio(luminance([r, g, b]), of(inkOn([r, g, b]))));
-        return least;
-    }"""
-    )
-    assert least >= 4.5

@@ -131,4 +131,4 @@ def test_an_inspection_that_comes_after_the_translation_is_not_shown(open_page: 
         held[0].continue_()
     page.wait_for_timeout(300)
     strip = page.evaluate(STRIP)
-    assert "cross attention on specials" in strip and "not translated yet" not in strip
+    assert "cross-attention goes to special tokens" in strip and "not translated yet" not in strip

@@ -45,6 +45,23 @@ def lab(address: str, browser: Any) -> Iterator[Any]:
     page.close()
 
 
+QUESTIONS = {
+    "word": ("contrast", "force", "edit", "beams", "lens", "layers"),
+    "carries": ("patch",),
+    "there": ("why", "cell", "norms", "positions"),
+    "left": ("align",),
+    "believe": ("faithfulness", "rollout"),
+    "matter": ("profile",),
+}
+
+
+def show(lab: Any, view: str) -> None:
+    """Open a view by its question, as a person does."""
+    (question,) = (name for name, views in QUESTIONS.items() if view in views)
+    lab.locator(f'[data-question="{question}"]').click()
+    lab.locator(f'.lab-views [data-view="{view}"]').click()
+
+
 def test_it_runs_by_itself_once_and_shows_what_one_head_does(lab: Any) -> None:
     assert lab.opened_with == (1, "1 head off")
     lab.get_by_role("tab", name="Explorer").click()
@@ -77,7 +94,7 @@ def test_numbers_and_ribbons_are_saved(lab: Any) -> None:
 
 
 def test_a_click_on_the_map_works_that_cell(lab: Any) -> None:
-    lab.locator('.lab-views [data-view="cell"]').click()
+    show(lab, "cell")
     lab.locator(".lab-figures .heatmaplayer").first.wait_for(timeout=30_000)
     lab.locator(".lab-figures .nsewdrag").first.click(position={"x": 4, "y": 60})
     lab.wait_for_function("document.querySelector('.lab-options [aria-label=\"Query row\"]').value > 1")
@@ -88,7 +105,7 @@ def test_a_click_on_the_map_works_that_cell(lab: Any) -> None:
 
 
 def test_an_alignment_is_drawn_and_what_was_missed_is_dashed(lab: Any) -> None:
-    lab.locator('.lab-views [data-view="align"]').click()
+    show(lab, "align")
     lab.locator(".lab-figures svg.ribbons path").first.wait_for(timeout=30_000)
     assert lab.locator(".lab-options [aria-label='Layer']").input_value() != ""
     links = re.search(r"Pharaoh: (\d+-\d+)", lab.locator(".lab-lines").inner_text())
@@ -127,6 +144,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(address: str, browser: Any)
 
 
 def test_a_head_is_switched_off_and_the_sentence_translated_again(lab: Any) -> None:
+    show(lab, "profile")
     lab.locator(".lab-presets button").first.click()
     head = lab.locator('.lab-head[data-head="cross:1:0"]')
     assert head.get_attribute("aria-checked") == "true"
@@ -140,6 +158,7 @@ def test_a_head_is_switched_off_and_the_sentence_translated_again(lab: Any) -> N
 
 def test_each_head_has_its_own_gate(lab: Any) -> None:
     """The slider moves the heads touched last; the gates travel with the translation and the JSON."""
+    show(lab, "profile")
     lab.locator(".lab-presets button").first.click()
     slider = lab.locator(".lab-gate input")
     assert slider.is_disabled()
@@ -157,7 +176,7 @@ def test_each_head_has_its_own_gate(lab: Any) -> None:
 
 
 def test_a_click_on_a_candidate_puts_it_there(lab: Any) -> None:
-    lab.locator('.lab-views [data-view="edit"]').click()
+    show(lab, "edit")
     lab.locator(".lab-figures .barlayer .point").first.wait_for(timeout=30_000)
     second = lab.locator(".lab-table tbody tr").nth(1).locator("td").first.inner_text()
     lab.locator(".lab-figures .nsewdrag").scroll_into_view_if_needed()
@@ -169,12 +188,13 @@ def test_a_click_on_a_candidate_puts_it_there(lab: Any) -> None:
 
 
 def test_a_slider_stands_where_its_number_says(lab: Any) -> None:
-    lab.locator('.lab-views [data-view="align"]').click()
+    show(lab, "align")
     label = lab.locator(".lab-options label", has_text="Threshold")
     assert label.locator("input").input_value() == label.locator("output").inner_text() == "0.3"
 
 
 def test_arrow_keys_walk_the_board_and_a_line_switches_a_layer(lab: Any) -> None:
+    show(lab, "profile")
     lab.locator(".lab-presets button").first.click()
     lab.locator('.lab-head[data-head="cross:0:0"]').focus()
     lab.keyboard.press("ArrowDown")
@@ -184,20 +204,20 @@ def test_arrow_keys_walk_the_board_and_a_line_switches_a_layer(lab: Any) -> None
     assert lab.locator(".lab-head.off").count() == 3
 
 
-@pytest.mark.parametrize("view", ["lens", "faithfulness", "beams", "cell", "profile", "edit"])
+@pytest.mark.parametrize("view", ["lens", "faithfulness", "beams", "cell", "profile", "edit", "contrast", "why"])
 def test_a_view_draws_what_was_asked(lab: Any, view: str) -> None:
-    lab.locator(f'.lab-views [data-view="{view}"]').click()
+    show(lab, view)
     lab.locator(".lab-figures .main-svg").first.wait_for(timeout=30_000)
     assert lab.locator(".lab-view-error").is_hidden()
 
 
 def test_a_target_of_ones_own_and_an_error_in_words(lab: Any) -> None:
-    lab.locator('.lab-views [data-view="force"]').click()
+    show(lab, "force")
     lab.locator(".lab-options [aria-label='Your translation']").fill("<b>The house</b> is old.")
     lab.locator(".lab-ask-view").click()
     lab.locator(".lab-table td").first.wait_for(timeout=30_000)
     assert lab.locator(".lab-table b").count() == 0
-    lab.locator('.lab-views [data-view="cell"]').click()
+    show(lab, "cell")
     lab.locator(".lab-options input").last.fill("99")
     lab.locator(".lab-ask-view").click()
     lab.locator(".lab-view-error", has_text="“Key column” is 99").wait_for(timeout=30_000)
@@ -226,15 +246,117 @@ def test_another_sentence_takes_nothing_of_the_former(address: str, browser: Any
     page.wait_for_timeout(2000)  # the held answer would have come
     now = page.locator(".before p").first.inner_text()
     assert now != first
+    show(page, "force")
+    page.locator(".lab-ask-view").click()
+    page.locator(".lab-lines", has_text=now).wait_for(timeout=30_000)
     assert page.locator(".lab-options [aria-label='Your translation']").input_value() == now
-    assert now in page.locator(".lab-lines").inner_text()
     page.close()
+
+
+def test_a_patched_cell_gives_another_translation(lab: Any) -> None:
+    """By the mouse, and by the keys alone: each takes a cell, and the same again gives it back."""
+    show(lab, "patch")
+    lab.locator("#lab-text").fill("Ich renne in den Park.")
+    lab.locator(".lab-options [aria-label='Second sentence']").fill("Ich renne in dem Park.")
+    lab.locator(".lab-run").click()
+    lab.locator(".lab-ask-view").click()
+    board = lab.locator(".lab-figures .plot").first
+    lab.locator(".lab-figures .nsewdrag").first.wait_for(timeout=30_000)
+    lab.locator('.lab-view[aria-busy="false"]').wait_for(timeout=30_000)
+    area = lab.locator(".lab-figures .nsewdrag").first
+    area.scroll_into_view_if_needed()
+    box = area.bounding_box()
+    lab.mouse.click(box["x"] + 3, box["y"] + 3)
+    said = lab.locator(".lab-lines p").last
+    lab.locator(".lab-lines", has_text="States put in: 1.").wait_for(timeout=30_000)
+    assert "0.00 of the difference" in said.inner_text()  # the first word is the same in both
+    board.locator(".shapelayer path").first.wait_for(state="attached")
+    board.focus()
+    lab.keyboard.press("ArrowDown")
+    lab.keyboard.press("Enter")
+    lab.locator(".lab-lines", has_text="States put in: 2.").wait_for(timeout=30_000)
+    lab.keyboard.press("ArrowUp")
+    lab.keyboard.press("Enter")
+    lab.locator(".lab-lines", has_text="States put in: 1.").wait_for(timeout=30_000)
+
+
+def test_a_pair_can_be_tried_without_typing(lab: Any) -> None:
+    show(lab, "patch")
+    lab.locator(".lab-options button", has_text="Try").click()
+    lab.locator("#lab-text").wait_for()
+    assert lab.locator("#lab-text").input_value() == "Ich laufe in den Park."
+    assert lab.locator(".lab-options [aria-label='Second sentence']").input_value() == "Ich laufe in dem Park."
+    lab.locator('.lab-view[aria-busy="false"]').wait_for(timeout=30_000)
+
+
+def test_a_slider_goes_through_the_layers(lab: Any) -> None:
+    show(lab, "layers")
+    slider = lab.locator(".lab-slides input")
+    slider.wait_for(timeout=30_000)
+    last = lab.locator(".lab-slide").inner_text()
+    assert "layer 2:" in last
+    slider.focus()
+    lab.keyboard.press("ArrowLeft")
+    assert "layer 1:" in lab.locator(".lab-slide").inner_text()
+    rows = lab.locator(".lab-table tbody tr")
+    assert rows.count() == 3 and rows.last.locator("td").last.inner_text() in last
+
+
+def test_a_candidate_and_a_link_lead_to_the_lab(browser: Any) -> None:
+    """The lab answers about the translation that the explorer shows, here the stored example of a shipped model."""
+    from translator.ui.models import Models
+    from translator.ui.page import build, launch_settings
+
+    models = Models({"de-en": Path(__file__).parents[2] / "checkpoints" / "de-en"}, device="cpu")
+    served = build(models)
+    _, url, _ = served.launch(prevent_thread_lock=True, quiet=True, **launch_settings(models))
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(url)
+    page.locator(".ax .cand .ask").nth(1).wait_for(timeout=60_000)
+    text = page.locator("#source-text textarea").input_value()
+    other = page.locator(".ax .cand li:not(.pickd):not(.rest) .t").first.get_attribute("title")
+    page.locator(".ax .cand li:not(.pickd):not(.rest) .ask").first.click()
+    page.locator('.lab-view[data-view="contrast"] .lab-lines p').first.wait_for(timeout=60_000)
+    assert page.locator(".lab-options [aria-label='Against']").input_value() == other
+    assert page.locator("#lab-text").input_value() == text
+    page.get_by_role("tab", name="Explorer").click()
+    page.locator(".ax .links .ask").first.focus()
+    page.keyboard.press("Enter")
+    page.locator('.lab-view[data-view="why"] .lab-lines p').first.wait_for(timeout=60_000)
+    assert page.locator(".lab-view-error").is_hidden()
+    page.close()
+    served.close()
+
+
+def test_compare_leads_to_the_patching_board(address: str, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(address)
+    page.get_by_role("tab", name="Compare").click()
+    page.locator(".cx .carries").click(timeout=60_000)
+    first, second = (
+        page.locator(f"#compare-{side} textarea, #compare-{side} input").first.input_value() for side in "ab"
+    )
+    page.locator('.lab-view[data-view="patch"]').wait_for()
+    assert page.locator("#lab-text").input_value() == first
+    assert page.locator(".lab-options [aria-label='Second sentence']").input_value() == second
+    page.locator('.lab-view[aria-busy="false"]').wait_for(timeout=60_000)
+    page.close()
+
+
+def test_arrow_keys_walk_the_questions(lab: Any) -> None:
+    show(lab, "contrast")
+    lab.locator('[data-question="word"]').focus()
+    lab.keyboard.press("ArrowRight")
+    assert lab.evaluate("document.activeElement.dataset.question") == "carries"
+    assert lab.locator('.lab-views [data-view="patch"]').get_attribute("aria-selected") == "true"
+    assert lab.locator(".lab-top").is_hidden()
 
 
 @pytest.mark.parametrize(
     ("language", "title"), [("zh", "注意力头开关板"), ("de", "Schalttafel der Köpfe"), ("en", "Head switchboard")]
 )
 def test_it_speaks_three_languages(lab: Any, language: str, title: str) -> None:
+    show(lab, "profile")
     lab.locator(f'[data-language="{language}"]').first.click()
     assert lab.locator(".lab-board h2").inner_text() == title
     assert not lab.errors

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, Route
 
 from benchmarks.opening import DESK, opening
-from translator.figures.style import DARK, LIGHT
+from translator.figures.style import Theme, signed_scale
 
 pytestmark = pytest.mark.browser
 
@@ -53,12 +53,12 @@ def test_the_page_is_small(browser: Browser, address: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_figure_has_the_colours_of_its_theme(open_page: Callable[..., Page], scheme: str) -> None:
+def test_a_figure_has_the_colours_of_its_theme(open_page: Callable[..., Page], scheme: Theme) -> None:
     page = open_page(color_scheme=scheme)
     page.get_by_role("tab", name="Positions").click()
     page.wait_for_selector("#position-heatmap .xtick:visible")
     colour = "document.querySelector('#position-heatmap .plot').data[0].colorscale[4][1]"
-    assert page.evaluate(colour) == {"light": LIGHT, "dark": DARK}[scheme].page
+    assert page.evaluate(colour) == signed_scale(scheme)[4][1]
     page.click("#page-chrome .theme")
-    other = {"light": DARK, "dark": LIGHT}[scheme].page
+    other = signed_scale("dark" if scheme == "light" else "light")[4][1]
     page.wait_for_function(f"{colour} === '{other}'")

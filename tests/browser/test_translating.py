@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from translator.decode.steps import advance
 from translator.model import Cache, Stepped, Transformer
@@ -195,3 +195,24 @@ def test_a_beam_search_shows_its_hypotheses_at_every_step(open_page: Callable[..
         said = [score.strip().removeprefix("■ ").replace("−", "-") for score in scores]
         assert [float(score) for score in said] == pytest.approx([beam["n"] for beam in steps[step]], abs=0.006)
         assert page.locator(".beam-list .pickd").count() == 1, "the winner's own beginning is marked"
+
+
+def test_beam_means_what_the_checkpoint_says_unless_it_is_changed_by_hand(open_page: Callable[..., Page]) -> None:
+    """A setting of one's own is named in the label, beside the method."""
+    page = open_page()
+    page.click(".settings-toggle")
+    page.locator("#method label", has_text="beam").click()
+    page.fill("#source-text textarea", "We are here.")
+    page.click("#translate")
+    page.wait_for_function("(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)")
+    used, own = page.evaluate("[window.__explorer.trace.settings, window.__explorer.trace.own]")
+    assert used == {**own, "method": "beam"}
+    expect(page.locator(".settings-toggle")).to_contain_text(f"beam {own['beam']}")
+    expect(page.locator(".settings-toggle")).not_to_contain_text("by hand")
+    page.get_by_label("Length penalty").click()
+    page.keyboard.type("0.2")
+    page.keyboard.press("Tab")
+    page.click("#translate")
+    page.wait_for_function("(x => !x.trace.live && x.trace.settings.length_penalty === 0.2)(window.__explorer)")
+    for label in (".settings-toggle", ".export .model"):
+        expect(page.locator(label)).to_contain_text(f"beam {own['beam']}, length penalty 0.2 set by hand")

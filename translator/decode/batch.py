@@ -51,11 +51,37 @@ def search_batch(
         limits = [max_lengths[n] for n in group]
         src_ids, src_keep = _padded(model, [sources[n] for n in group])
         memory = model.memory(src_ids, src_keep)
-        cache = model.start(memory, src_keep, max_length=max(limits))
-        decode = _beam if beam > 1 else _greedy
-        for n, ids in zip(group, decode(model, cache, config, limits, stop), strict=True):
+        lengths = [len(sources[n]) for n in group]
+        produced = search_memories(model, memory, src_keep, config, limits, stop, lengths=lengths)
+        for n, ids in zip(group, produced, strict=True):
             found[n] = ids
     return found
+
+
+@torch.inference_mode()
+def search_memories(
+    model: Transformer,
+    memory: Tensor,
+    src_keep: Tensor | None,
+    config: DecodeConfig,
+    limits: Sequence[int],
+    stop: Stop | None = None,
+    *,
+    lengths: Sequence[int] | None = None,
+) -> list[tuple[int, ...]]:
+    """The ids that greedy or beam search produces from each memory [N, S, D], side by side.
+
+    Args:
+        src_keep: bool [N, S], which of it may be read; None for all.
+        limits: produced tokens at most, for each of them.
+        lengths: source tokens of each, EOS included, which coverage counts; None: S of all.
+    Raises:
+        CancelledError: `stop` said so.
+    """
+    cache = model.start(memory, src_keep, max_length=max(limits))
+    if config.method == "beam" and config.beam > 1:
+        return _beam(model, cache, config, limits, lengths or [memory.shape[1]] * len(limits), stop)
+    return _greedy(model, cache, config, limits, stop)
 
 
 def _groups(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
@@ -93,6 +119,8 @@ def _greedy(
         logits = advance(model, ids, cache, stop).logits.index_fill_(-1, banned, -math.inf)
         ban_sequences(logits, model.config, config, [found[n] for n in rows])
         ids = logits.argmax(-1).tolist()
+        if config.first_id is not None and not found[rows[0]]:
+            ids = [config.first_id] * len(rows)
         for n, token in zip(rows, ids, strict=True):
             if not _ended(found[n], eos, limits[n]):
                 forced = config.force_eos and len(found[n]) == limits[n] - 1
@@ -111,10 +139,18 @@ def _ended(ids: Sequence[int], eos_id: int, limit: int) -> bool:
 
 
 def _beam(
-    model: Transformer, cache: Cache, config: DecodeConfig, limits: Sequence[int], stop: Stop | None
+    model: Transformer,
+    cache: Cache,
+    config: DecodeConfig,
+    limits: Sequence[int],
+    lengths: Sequence[int],
+    stop: Stop | None,
 ) -> list[tuple[int, ...]]:
-    """Beam search over every sentence, in step."""
-    searches = [BeamSearch(config, model.config.eos_id, limit) for limit in limits]
+    """Beam search over every sentence, in step; `lengths` are the sources', EOS included."""
+    eos = model.config.eos_id
+    searches = [
+        BeamSearch(config, eos, limit, to_cover=length - 1) for limit, length in zip(limits, lengths, strict=True)
+    ]
     for _ in run(model, cache, searches, [model.config.start_id] * len(limits), stop):
         pass
     return [search.best().ids for search in searches]

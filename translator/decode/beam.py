@@ -15,8 +15,12 @@ from torch import Tensor
 
 from translator.config import DecodeConfig
 from translator.decode.steps import Hypothesis, Stop, advance, ban_sequences, banned_ids
+from translator.errors import InputError
 from translator.model import Cache, Gates, Stepped, Transformer
 from translator.trace import Beam
+
+_UNREAD = 1e-9
+"""The least attention that counts: that of a float16 model may round to 0, whose logarithm is endless."""
 
 
 def penalty(length: int, config: DecodeConfig) -> float:
@@ -25,15 +29,54 @@ def penalty(length: int, config: DecodeConfig) -> float:
     return base**config.length_penalty
 
 
+def covered(hypothesis: Hypothesis, config: DecodeConfig) -> float:
+    """What a score loses for source tokens that were not read: beta Σ log min(attention, 1), at most 0.
+
+    Source: Wu et al. 2016, "Google's Neural Machine Translation System", equation 14; their beta is
+    `config.coverage_penalty`.
+    """
+    if not config.coverage_penalty:
+        return 0.0
+    return config.coverage_penalty * sum(math.log(min(max(each, _UNREAD), 1.0)) for each in hypothesis.coverage)
+
+
+def attention_paid(stepped: Stepped, config: DecodeConfig) -> Tensor:
+    """The attention [B, S] of a step that counts as coverage: the mean over the heads that `config` names.
+
+    Raises:
+        InputError: the model has no such head.
+    """
+    if config.coverage_heads is None:
+        return stepped.cross.float().mean((1, 2))
+    sizes = tuple(stepped.cross.shape[1:3])
+    for place in config.coverage_heads:
+        if not all(n < size for n, size in zip(place, sizes, strict=True)):
+            raise InputError(
+                f"coverage_heads holds {list(place)}; this decoder has {sizes[0]} layers of {sizes[1]} heads, from 0"
+            )
+    layers, heads = zip(*config.coverage_heads, strict=True)
+    return stepped.cross[:, list(layers), list(heads)].float().mean(1)
+
+
 class BeamSearch:
     """The hypotheses of one sentence: those that live, and the `beam` best of those that ended.
 
     `live` may be shorter than the beam when the vocabulary is tiny. `beams` is what the last step
     considered, best first; `leader` the row that the first of them grew from, `parents` the rows that those
-    which live grew from. A row is a place among those that lived before the step.
+    which live grew from. A row is a place among those that lived before the step. `to_cover` counts the source
+    tokens, without EOS, that coverage is asked of.
     """
 
-    def __init__(self, config: DecodeConfig, eos_id: int, max_length: int, prefix: Hypothesis | None = None) -> None:
+    def __init__(
+        self,
+        config: DecodeConfig,
+        eos_id: int,
+        max_length: int,
+        prefix: Hypothesis | None = None,
+        *,
+        to_cover: int = 0,
+    ) -> None:
+        self.to_cover = to_cover
         self.config, self.eos_id, self.max_length = config, eos_id, max_length
         self.live: list[Hypothesis] = [prefix or Hypothesis()]
         self.ended: list[Hypothesis] = []
@@ -48,27 +91,35 @@ class BeamSearch:
         """Whether the next token is the last that the limit allows, and has to be EOS."""
         return self.config.force_eos and len(self.live[0].ids) == self.max_length - 1
 
+    @property
+    def only_id(self) -> int | None:
+        """The one id that may come next, counted 0 in the score; None where any may."""
+        if self.config.first_id is not None and not self.live[0].ids:
+            return self.config.first_id
+        return self.eos_id if self.forced else None
+
     def normalised(self, hypothesis: Hypothesis) -> float:
-        """The score after the length penalty, by which hypotheses are ranked."""
-        return hypothesis.score / penalty(len(hypothesis.ids), self.config)
+        """The score after the penalties of length and coverage, by which hypotheses are ranked."""
+        return hypothesis.score / penalty(len(hypothesis.ids), self.config) + covered(hypothesis, self.config)
 
     def best(self) -> Hypothesis:
         """The best that ended; one that hit the length limit ended there."""
         return max(self.ended, key=self.normalised)
 
-    def grow(self, candidates: Sequence[tuple[int, int, float]]) -> None:
+    def grow(self, candidates: Sequence[tuple[int, int, float]], read: Sequence[Sequence[float]] = ()) -> None:
         """Take one step.
 
         Args:
             candidates: (parent row, token, log-probability), best total first; at least `beam` of them
                 are no EOS where the vocabulary allows it.
+            read: the attention that each row paid to each source token, where coverage counts.
         """
         live: list[Hypothesis] = []
         parents: list[int] = []
         places: list[int] = []
         beams: list[Beam] = []
         for rank, (parent, token, log_prob) in enumerate(candidates):
-            hypothesis = self.live[parent].extend(token, log_prob)
+            hypothesis = self.live[parent].extend(token, log_prob, read[parent][: self.to_cover] if read else ())
             ended = token == self.eos_id
             full = len(hypothesis.ids) == self.max_length
             if ended or full:
@@ -89,7 +140,10 @@ class BeamSearch:
         self.done = self._finished()
 
     def _finished(self) -> bool:
-        """Nothing lives, or nothing that lives could still push an ended hypothesis out at its present length."""
+        """Nothing lives, or nothing that lives could still push an ended hypothesis out at its present length.
+
+        What lives may yet read all of its source, and so lose nothing by coverage.
+        """
         if not self.live:
             return True
         if len(self.ended) < self.config.beam:
@@ -118,8 +172,11 @@ def run(
     while active:
         stepped = advance(model, ids, cache, stop, gates)
         log_probs = stepped.logits.float().log_softmax(-1)
-        for search, candidates in zip(active, _candidates(model, log_probs, active, cache.rows), strict=True):
-            search.grow(candidates)
+        read = _read(stepped, active)
+        for n, (search, candidates) in enumerate(
+            zip(active, _candidates(model, log_probs, active, cache.rows), strict=True)
+        ):
+            search.grow(candidates, read[n] if read else ())
         yield log_probs, stepped
         stay = [n for n, search in enumerate(active) if not search.done]
         rows = [n * cache.rows + parent for n in stay for parent in _filled(active[n].parents, active[n].config.beam)]
@@ -129,6 +186,14 @@ def run(
             device = log_probs.device
             sources = torch.tensor(stay, device=device) if gone else None
             cache.reorder(torch.tensor(rows, device=device), sources=sources)
+
+
+def _read(stepped: Stepped, searches: Sequence[BeamSearch]) -> list[list[list[float]]]:
+    """The attention that each row of each search paid to each source token; nothing where coverage does not count."""
+    config = searches[0].config
+    if not config.coverage_penalty:
+        return []
+    return attention_paid(stepped, config).unflatten(0, (len(searches), -1)).tolist()
 
 
 def _filled(values: list, count: int) -> list:
@@ -150,8 +215,8 @@ def _candidates(
     counted = log_probs.index_fill(-1, banned, -math.inf).unflatten(0, (len(searches), rows))
     for search, of_search in zip(searches, counted, strict=True):  # a copy is written to: `index_fill` made one
         ban_sequences(of_search, model.config, search.config, [hypothesis.ids for hypothesis in search.live])
-        if search.forced:
-            of_search.fill_(-math.inf)[:, search.eos_id] = 0.0
+        if search.only_id is not None:
+            of_search.fill_(-math.inf)[:, search.only_id] = 0.0
     totals = counted + torch.tensor(scores, device=log_probs.device)[..., None]
     best = totals.flatten(1).topk(min(2 * searches[0].config.beam, rows * vocab))
     chosen = counted.flatten(1).gather(1, best.indices)

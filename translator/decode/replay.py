@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from translator.decode.steps import IdStep, check_source, check_target, entropy
+from translator.decode.steps import IdStep, check_logits, check_source, check_target, entropy
 from translator.errors import InputError
 from translator.model import Encoded, Gates, Transformer
 
@@ -74,6 +74,7 @@ def replay(
 
     Raises:
         InputError: source or target cannot be read by this model.
+        CheckpointError: the model gives no numbers, see `check_logits`.
     """
     if not tgt_ids:
         raise InputError("the target has 0 tokens; there is nothing to replay")
@@ -82,6 +83,7 @@ def replay(
     produced = torch.tensor(tgt_ids, device=encoded.memory.device)
     reads = torch.cat([produced.new_tensor([model.config.start_id]), produced[:-1]])
     decoded = model.decode(reads[None], encoded.memory, source_keep(model, src_ids), gates)
+    check_logits(decoded.logits)
     log_probs = decoded.logits[0].float().log_softmax(-1)
     return _read_off(encoded, decoded.decoder[0], decoded.cross[0], log_probs, produced, candidates)
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from translator.config import DecodeConfig
-from translator.decode.beam import BeamSearch, penalty, run
+from translator.decode.beam import BeamSearch, attention_paid, covered, penalty, run
 from translator.decode.replay import encode, source_keep
 from translator.decode.steps import Hypothesis, IdStep, Stop, advance, ban_sequences, banned_ids, check_target
 from translator.model import Cache, Encoded, Gates, Transformer
@@ -48,11 +48,11 @@ def search(
     check_target(model.config, prefix, max_length)
     encoded = encoded or encode(model, src_ids, gates)
     cache = model.start(encoded.memory, source_keep(model, src_ids), max_length=max_length)
-    forced = yield from _force(model, cache, config, prefix, stop, gates)
+    forced = yield from _force(model, cache, config, prefix, len(src_ids) - 1, stop, gates)
     if forced.ids and (forced.ids[-1] == model.config.eos_id or len(forced.ids) == max_length):
         return _close(forced, model.config.eos_id)
     if config.method == "beam" and config.beam > 1:
-        return (yield from _beam(model, cache, config, forced, max_length, stop, gates))
+        return (yield from _beam(model, cache, config, forced, max_length, len(src_ids) - 1, stop, gates))
     ended = yield from _one_by_one(model, cache, config, forced, max_length - config.force_eos, stop, gates)
     if len(ended.ids) == max_length - 1 and ended.truncated and config.force_eos:
         return (yield from _end(model, cache, ended, stop, gates))
@@ -69,6 +69,7 @@ def _force(
     cache: Cache,
     config: DecodeConfig,
     prefix: Sequence[int],
+    to_cover: int,
     stop: Stop | None,
     gates: Gates | None,
 ) -> Steps:
@@ -77,10 +78,13 @@ def _force(
     for token in prefix:
         stepped = advance(model, [last], cache, stop, gates)
         log_probs = stepped.logits[0].float().log_softmax(-1)
-        hypothesis, last = hypothesis.extend(token, float(log_probs[token])), token
+        free = not hypothesis.ids and token == config.first_id  # what every translation begins with is no choice
+        counts = config.method == "beam" and config.coverage_penalty
+        read = attention_paid(stepped, config)[0, :to_cover].tolist() if counts else ()
+        hypothesis, last = hypothesis.extend(token, 0.0 if free else float(log_probs[token]), read), token
         beams: tuple[Beam, ...] = ()
         if config.method == "beam":
-            normalised = hypothesis.score / penalty(len(hypothesis.ids), config)
+            normalised = hypothesis.score / penalty(len(hypothesis.ids), config) + covered(hypothesis, config)
             beams = (Beam(hypothesis.ids, hypothesis.score, normalised, 0, token == model.config.eos_id),)
         yield IdStep(hypothesis.ids, log_probs, stepped, beams=beams)
     return hypothesis
@@ -106,7 +110,8 @@ def _one_by_one(
         allowed = numbers.copy()
         allowed[banned] = -math.inf
         ban_sequences(allowed[None], model.config, config, [hypothesis.ids])
-        last = choose(allowed)
+        first = None if hypothesis.ids else config.first_id
+        last = choose(allowed) if first is None else first
         hypothesis = hypothesis.extend(last, float(numbers[last]))
         yield IdStep(hypothesis.ids, log_probs, stepped)
     return _close(hypothesis, model.config.eos_id)
@@ -146,11 +151,12 @@ def _beam(
     config: DecodeConfig,
     prefix: Hypothesis,
     max_length: int,
+    to_cover: int,
     stop: Stop | None,
     gates: Gates | None,
 ) -> Steps:
     """Beam search over one source; each step shows what leads at that moment."""
-    beams = BeamSearch(config, model.config.eos_id, max_length, prefix)
+    beams = BeamSearch(config, model.config.eos_id, max_length, prefix, to_cover=to_cover)
     last = prefix.ids[-1] if prefix.ids else model.config.start_id
     for log_probs, stepped in run(model, cache, [beams], [last], stop, gates):
         yield IdStep(beams.beams[0].ids, log_probs[beams.leader], stepped, beams.leader, beams.beams)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor
 
 from translator.config import DecodeConfig, ModelConfig
-from translator.errors import CancelledError, InputError
+from translator.errors import CancelledError, CheckpointError, InputError
 from translator.model import Cache, Gates, Stepped, Transformer
 from translator.trace import Beam
 
@@ -25,17 +26,20 @@ R = TypeVar("R")
 class Hypothesis:
     """A finished search: produced ids (EOS last unless `truncated`) and their log-probabilities in nats.
 
-    `score` is the sum of `log_probs`; a length penalty ranks hypotheses but is not in it.
+    `score` is the sum of `log_probs`; what a penalty takes off ranks hypotheses but is not in it. `coverage` says how
+    much attention each source token has had, where the search counts it.
     """
 
     ids: tuple[int, ...] = ()
     log_probs: tuple[float, ...] = ()
     score: float = 0.0
     truncated: bool = False
+    coverage: tuple[float, ...] = ()
 
-    def extend(self, token: int, log_prob: float) -> Hypothesis:
-        """This hypothesis with one more token."""
-        return Hypothesis((*self.ids, token), (*self.log_probs, log_prob), self.score + log_prob)
+    def extend(self, token: int, log_prob: float, read: Sequence[float] = ()) -> Hypothesis:
+        """This hypothesis with one more token; `read` is the attention that its step paid to each source token."""
+        coverage = tuple(map(operator.add, self.coverage, read)) if self.coverage else tuple(read)
+        return Hypothesis((*self.ids, token), (*self.log_probs, log_prob), self.score + log_prob, coverage=coverage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +109,23 @@ def advance(
 
     Raises:
         CancelledError: `stop` says so.
+        CheckpointError: the model gives no numbers, see `check_logits`.
     """
     if stop is not None and stop():
         raise CancelledError("decoding was stopped")
-    return model.step(torch.tensor(ids, device=model.output.weight.device), cache, gates)
+    stepped = model.step(torch.tensor(ids, device=model.output.weight.device), cache, gates)
+    check_logits(stepped.logits)
+    return stepped
+
+
+def check_logits(logits: Tensor) -> None:
+    """Refuse logits [..., V] among which one is infinite or no number: every choice by them would be arbitrary.
+
+    Raises:
+        CheckpointError: weights that are finite each by themselves, but too large, give such.
+    """
+    if not math.isfinite(float(logits.sum())):
+        raise CheckpointError("the model's logits are not finite: its weights are too large; use another checkpoint")
 
 
 def banned_ids(config: ModelConfig) -> list[int]:

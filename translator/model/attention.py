@@ -73,16 +73,23 @@ class Attention(nn.Module):
         Raises:
             ValueError: `keep` does not fit the scores.
         """
-        scores = query @ key.transpose(-2, -1) * self.d_head**-0.5  # (B, H, T, S)
-        if keep is None:
-            weights = scores.softmax(dim=-1)
-        else:
-            if keep.shape[-1] not in (1, scores.shape[-1]):
-                raise ValueError(f"keep covers {keep.shape[-1]} keys, but there are {scores.shape[-1]}")
-            weights = scores.masked_fill(~keep, float("-inf")).softmax(dim=-1)
-            weights = weights.masked_fill(~keep, 0.0)  # a fully masked row would be NaN
+        weights = self.weigh(query, key, keep)
         mixed = F.dropout(weights, self.dropout, self.training) @ value  # (B, H, T, d_head)
         return self.merge(mixed, gate), weights
+
+    def weigh(self, query: Tensor, key: Tensor, keep: Tensor | None) -> Tensor:
+        """softmax(query · key / √d_head), [B, H, T, S], for what `attend` takes.
+
+        Raises:
+            ValueError: `keep` does not fit the scores.
+        """
+        scores = query @ key.transpose(-2, -1) * self.d_head**-0.5  # (B, H, T, S)
+        if keep is None:
+            return scores.softmax(dim=-1)
+        if keep.shape[-1] not in (1, scores.shape[-1]):
+            raise ValueError(f"keep covers {keep.shape[-1]} keys, but there are {scores.shape[-1]}")
+        weights = scores.masked_fill(~keep, float("-inf")).softmax(dim=-1)
+        return weights.masked_fill(~keep, 0.0)  # a fully masked row would be NaN
 
     def merge(self, mixed: Tensor, gate: Tensor | None = None) -> Tensor:
         """Heads [B, H, T, d_head] side by side and through the output projection: [B, T, D]."""

@@ -1,0 +1,64 @@
+"""What the mouse does on the large map: a real press, a real release, nothing sent by script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+SPOT = """([i, j]) => { const plot = document.querySelector('#attention-detail .plot');
+    const box = plot.getBoundingClientRect(), l = plot._fullLayout;
+    return [box.x + l.xaxis._offset + l.xaxis.l2p(j), box.y + l.yaxis._offset + l.yaxis.l2p(i)]; }"""
+
+
+def press(page: Page, row: int, column: int, *, keys: str = "", times: int = 1) -> None:
+    """Click the middle of a cell as a hand does: go there, press, release."""
+    page.mouse.move(*page.evaluate(SPOT, [row, column]))
+    if keys:
+        page.keyboard.down(keys)
+    for count in range(1, times + 1):
+        page.mouse.down(click_count=count)
+        page.mouse.up(click_count=count)
+    if keys:
+        page.keyboard.up(keys)
+
+
+def test_a_click_on_a_cell_goes_to_its_step(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    for row in (1, 5, 2):
+        press(page, row, 3)
+        expect(page.locator("#step-slider")).to_have_value(str(row + 1))
+
+
+def test_a_shift_click_pins_row_and_column_and_another_lets_them_go(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    before = page.input_value("#step-slider")
+    press(page, 4, 2, keys="Shift")
+    expect(page.locator("#attention-detail .pin-frame")).to_have_count(2)
+    press(page, 4, 2, keys="Shift")
+    expect(page.locator("#attention-detail .pin-frame")).to_have_count(0)
+    assert page.input_value("#step-slider") == before
+
+
+def test_a_drag_zooms_and_is_no_click_and_a_double_click_shows_all_again(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    before = page.input_value("#step-slider")
+    page.mouse.move(*page.evaluate(SPOT, [1, 1]))
+    page.mouse.down()
+    page.mouse.move(*page.evaluate(SPOT, [5, 6]), steps=6)
+    page.mouse.up()
+    expect(page.locator("#attention-detail .reset-zoom")).to_be_visible()
+    assert page.input_value("#step-slider") == before
+    press(page, 3, 3, times=2)
+    expect(page.locator("#attention-detail .reset-zoom")).to_be_hidden()
+
+
+def test_a_click_on_a_cell_of_the_encoder_chooses_its_row(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click("[data-kind=encoder]")
+    page.wait_for_function("document.querySelectorAll('#attention-detail .y2tick').length === 0")
+    press(page, 4, 1)
+    page.wait_for_function("window.__explorer.state.query === 4")

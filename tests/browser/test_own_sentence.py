@@ -1,0 +1,168 @@
+"""The first hour on one's own sentence: what a visitor sees who types, switches, saves, and reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+
+def type_into(page: Page, text: str) -> None:
+    """Replace the sentence as a person does: select all, type."""
+    page.click("#source-text textarea")
+    page.keyboard.press("ControlOrMeta+a")
+    if text:
+        page.keyboard.type(text)
+    else:
+        page.keyboard.press("Delete")
+
+
+def translated(page: Page, text: str) -> None:
+    page.wait_for_function(f"(x => !x.trace.live && x.trace.source === {text!r})(window.__explorer)")
+
+
+def test_a_role_is_told_with_its_share_and_choosing_it_shows_the_head_that_has_it_most(
+    open_page: Callable[..., Page], example: Callable
+) -> None:
+    page, stored = open_page(), example("en-zh-father")
+    table = stored["heads"]["cross"]
+    names = {"aligns": "Aligns", "sink": "Sink", "diffuse": "Diffuse"}
+    role = next(name for name in names if name in table["role"])
+    page.locator(".roles button", has_text=names[role]).click()
+    best = max((n for n, each in enumerate(table["role"]) if each == role), key=lambda n: table["share"][n])
+    page.wait_for_function(f"document.querySelector('.profile b').textContent.includes('{table['share'][best]:.0%}')")
+    state = page.evaluate("(({ layer, head }) => [layer, head])(window.__explorer.state)")
+    chosen = state[0] * stored["shapes"]["cross"][1] + state[1]
+    assert table["role"][chosen] == role and table["share"][chosen] == table["share"][best]
+
+
+def test_every_measure_explains_itself_on_focus(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    for text, explained in (("Aligns", "error rate"), ("entropy", "natural logarithm"), ("distance", "diagonal")):
+        part = page.locator(".profile > span", has_text=text).first
+        part.focus()
+        assert explained in (part.get_attribute("aria-description") or "")
+        shown = part.evaluate("node => getComputedStyle(node, '::before').content")
+        assert explained in shown or page.evaluate("!document.activeElement.matches(':focus-visible')")
+
+
+def test_a_sentence_says_what_the_head_looked_at_at_this_step(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click(".chips.tgt .chip >> nth=3")
+    expect(page.locator(".saying")).to_have_text("When it wrote 医院, this head looked at hospital")
+    page.click("[data-kind=decoder]")
+    expect(page.locator(".saying")).to_contain_text("To write 医院")
+    page.click("[data-kind=encoder]")
+    expect(page.locator(".saying")).to_contain_text("Reading")
+
+
+@pytest.mark.parametrize("figure", ["mosaic", "candidates"])
+def test_a_csv_is_of_what_was_chosen_to_be_saved(
+    open_page: Callable[..., Page], example: Callable, figure: str
+) -> None:
+    page, stored = open_page(accept_downloads=True), example("en-zh-father")
+    page.select_option(".export .what", figure)
+    with page.expect_download() as waiting:
+        page.click("[data-export=csv]")
+    rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig"))))
+    if figure == "mosaic":
+        layers, heads, steps, _ = stored["shapes"]["cross"]
+        assert len(rows) == layers * heads * steps
+        assert {(row["layer"], row["head"]) for row in rows} == {
+            (str(layer + 1), str(head + 1)) for layer in range(layers) for head in range(heads)
+        }
+        weight = stored["maps"]["cross"][2, 4, 3, 5]
+        line = next(row for row in rows if (row["layer"], row["head"], row["predicts"]) == ("3", "5", "医院"))
+        assert float(line["hospital"]) == pytest.approx(weight, abs=1e-4)
+    else:
+        assert len(rows) == sum(len(step["c"]) for step in stored["steps"])
+        assert rows[0]["candidate"] == stored["steps"][0]["c"][0]["s"]
+
+
+def test_another_direction_dims_what_is_still_of_the_old_one_and_says_so(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    type_into(page, "We are here.")
+    page.keyboard.press("Enter")
+    translated(page, "We are here.")
+    page.locator("#direction label", has_text="Deutsch").click()
+    expect(page.locator(".notice")).to_contain_text("translated by en-zh")
+    page.wait_for_function("getComputedStyle(document.querySelector('.work')).opacity < 0.6")
+    page.locator("#direction label", has_text="English →").click()
+    page.wait_for_function("getComputedStyle(document.querySelector('.work')).opacity === '1'")
+
+
+def test_a_refusal_goes_with_the_next_letter_and_dims_the_old_translation(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    type_into(page, "   ")
+    page.keyboard.press("Enter")
+    expect(page.locator(".notice.error")).to_be_visible()
+    page.wait_for_function("getComputedStyle(document.querySelector('.work')).opacity < 0.6")
+    page.keyboard.type("We")
+    expect(page.locator(".notice.error")).to_have_count(0)
+
+
+def test_an_emptied_field_has_no_count_of_words(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    type_into(page, "")
+    expect(page.locator("#input-health")).to_have_text("nothing typed yet")
+    page.wait_for_function("getComputedStyle(document.querySelector('#translation textarea')).opacity < 0.6")
+
+
+def test_heads_that_are_laid_over_each_other_are_shown_so_and_by_their_own_legend(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    box = page.locator("#attention-mosaic canvas").bounding_box()
+    assert box
+    page.keyboard.down("Shift")
+    page.mouse.click(box["x"] + 8, box["y"] + 8)
+    page.keyboard.up("Shift")
+    expect(page.locator("#attention-arcs")).to_be_visible()
+    expect(page.locator("#attention-arcs .legend button")).to_have_count(2)
+    expect(page.locator(".foot .scale")).to_be_hidden()
+
+
+def test_an_example_that_shows_a_weakness_says_so(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    told = page.evaluate("window.__explorerData.examples.filter(each => each.weakness).map(each => each.id)")
+    for id_ in told:
+        page.select_option(".more-examples", id_)
+        expect(page.locator(".notice")).to_contain_text("weakness")
+
+
+def test_no_tip_of_plotly_lies_over_the_page(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    box = page.locator("#attention-detail .nsewdrag").first.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 160, box["y"] + 120, steps=5)
+    page.mouse.up()
+    expect(page.locator("#attention-detail .reset-zoom")).to_be_visible()
+    assert page.locator(".plotly-notifier, .notifier-note").count() == 0
+
+
+def test_text_in_another_language_is_noticed_and_one_press_switches_the_pair(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    type_into(page, "Der Hund meiner Nachbarin bellt jede Nacht.")
+    expect(page.locator("#input-health")).to_contain_text("This looks like German")
+    page.click("#input-health .switch")
+    page.wait_for_function("document.querySelector('#direction input:checked').value === 'de-en'")
+    assert page.input_value("#source-text textarea") == "Der Hund meiner Nachbarin bellt jede Nacht."
+    expect(page.locator("#input-health")).not_to_contain_text("looks like")
+
+
+@pytest.mark.parametrize(("locale", "pair"), [("de-DE", "de-en"), ("zh-CN", "en-zh")])
+def test_the_page_opens_with_the_pair_of_the_browsers_language(
+    open_page: Callable[..., Page], locale: str, pair: str
+) -> None:
+    page = open_page(locale=locale)
+    page.wait_for_function(f"window.__explorer.trace.direction === '{pair}'")
+    page.wait_for_function(f"document.querySelector('#direction input:checked').value === '{pair}'")
+    assert page.input_value("#source-text textarea") == page.evaluate("window.__explorer.trace.source")

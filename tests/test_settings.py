@@ -1,0 +1,66 @@
+"""The keyword arguments of a translation are known by name to a type checker, and are those that there are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+from translator.config import DecodeConfig
+from translator.settings import DecodeSettings
+
+ROOT = Path(__file__).parents[1]
+RIGHT = """
+from translator import Translator
+
+def ask(model: Translator) -> None:
+    model.translate("Ja.", method="beam", beam=4, prefix=[5, 6], stop=lambda: False, deadline=2.5, src="de")
+    for step in model.stream("Ja.", method="sample", seed=1, temperature=0.5):
+        print(step.token)
+    model.force("Ja.", "Yes.", candidates=3)
+    model.translate_batch(["Ja."], max_length=5, early_stopping="never")
+"""
+WRONG = {
+    'translate("Ja.", method="greedi")': "method",
+    'translate("Ja.", beam="4")': "beam",
+    'translate("Ja.", beem=4)': "beem",
+    'translate("Ja.", max_length=1.5)': "max_length",
+    'translate("Ja.", deadline="soon")': "deadline",
+    'stream("Ja.", early_stopping="always")': "early_stopping",
+    'force("Ja.", "Yes.", length_penalty=[1])': "length_penalty",
+    'translate_batch(["Ja."], prefix="Yes")': "prefix",
+}
+
+
+def test_the_settings_are_the_fields_of_the_config_with_their_types() -> None:
+    hints = get_type_hints(DecodeConfig)
+    assert get_type_hints(DecodeSettings) == {field.name: hints[field.name] for field in fields(DecodeConfig)}
+
+
+@pytest.mark.slow
+def test_a_type_checker_knows_every_setting(tmp_path: Path) -> None:
+    (tmp_path / "right.py").write_text(RIGHT)
+    calls = "".join(f"    model.{call}\n" for call in WRONG)
+    (tmp_path / "wrong.py").write_text(
+        f"from translator import Translator\n\ndef ask(model: Translator) -> None:\n{calls}"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--follow-imports=silent",
+        "--cache-dir",
+        str(tmp_path / "cache"),
+    ]
+    files = [str(tmp_path / name) for name in ("right.py", "wrong.py")]
+    done = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, check=False)
+    found = [line for line in done.stdout.splitlines() if ": error: " in line]
+    assert not [line for line in found if "right.py" in line], done.stdout
+    assert [int(line.split("wrong.py:")[1].split(":")[0]) for line in found] == list(range(4, 4 + len(WRONG)))
+    for line, name in zip(found, WRONG.values(), strict=True):
+        assert f'"{name}"' in line
