@@ -56,10 +56,10 @@ _DRAWN = (
 )
 
 _WATCH_FIRST = """() => {
-    const x = window.__explorer, stream = x.stream.bind(x);
-    const frames = run => requestAnimationFrame(() => requestAnimationFrame(run));
     window.first = 0;
-    x.stream = message => { stream(message); frames(() => { window.first ||= performance.now() - window.pressed; }); };
+    const come = () => requestAnimationFrame(() => { window.first ||= performance.now() - window.pressed; });
+    const watch = new MutationObserver(() => { watch.disconnect(); come(); });
+    watch.observe(document.querySelector('.chips.tgt'), { childList: true });
     const pressed = () => { window.pressed = performance.now(); };
     document.querySelector('#translate').addEventListener('click', pressed, { once: true, capture: true });
 }"""
@@ -93,23 +93,33 @@ def random_trace(source: int, target: int, *, layers: int = 6, heads: int = 8, s
     )  # fmt: skip
 
 
+_MOUNT = """payload => {
+    window.payload = payload;
+    if (window.mounted) return;
+    const room = document.querySelector('#explorer');
+    const language = document.documentElement.lang.slice(0, 2);
+    room.replaceChildren();
+    window.mounted = AttentionExplorer.mount(room, { trace: payload, language, theme: 'light' });
+}"""
+"""An explorer in the place of the page's own, which can be told what to show."""
+
 _TIMED = {
-    what: f"value => {{ const start = performance.now(), x = window.__explorer; {code}; return {_DRAWN}; }}"
+    what: f"value => {{ const start = performance.now(), x = window.mounted; {code}; return {_DRAWN}; }}"
     for what, code in {
-        "shown": "x.show(window.payload)", "head": "x.set({ head: value })", "kind": "x.set({ kind: value })",
+        "shown": "x.show(window.payload)", "head": "x.pick({ head: value })", "kind": "x.pick({ kind: value })",
     }.items()
 }  # fmt: skip
 
 
 def draw(page: Page, payload: dict[str, Any], runs: int) -> dict[str, float]:
     """Medians in ms: a whole trace shown, another head picked; and steps replayed a second."""
-    page.evaluate("payload => { window.payload = payload; }", payload)
+    page.evaluate(_MOUNT, payload)
     shown = [page.evaluate(_TIMED["shown"]) for _ in range(runs)]
     picked = [page.evaluate(_TIMED["head"], head % 8) for head in range(1, runs + 1)]
     page.evaluate(_TIMED["kind"], "cross")
     replayed = page.evaluate("""async () => {
-        const x = window.__explorer, total = x.trace.tgt.length, start = performance.now();
-        for (let step = 0; step < total; step++) { x.set({ step }); await new Promise(requestAnimationFrame); }
+        const x = window.mounted, total = window.payload.tgt.length, start = performance.now();
+        for (let step = 0; step < total; step++) { x.pick({ step }); await new Promise(requestAnimationFrame); }
         return 1000 * total / (performance.now() - start); }""")
     return {"shown": statistics.median(shown), "picked": statistics.median(picked), "replayed": replayed}
 
@@ -156,7 +166,7 @@ def measure(browser: Browser, page: Page, runs: int) -> dict[str, float]:
 
 def beside(page: Page, peer: bertviz.ModelView, payload: dict[str, Any], runs: int) -> dict[str, Times]:
     """Seconds to draw all and to switch to the same kind of attention, BertViz and ours by turns in one browser."""
-    page.evaluate("payload => { window.payload = payload; }", payload)
+    page.evaluate(_MOUNT, payload)
     taken: dict[str, list[float]] = {name: [] for name in ("drawn", "switched", "their drawn", "their switched")}
     for run in range(runs + 1):
         turn = []

@@ -12,6 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.page import OPTIONS, shipped_page
+from benchmarks.shown import pick, settle, wait_translated
 from translator.ui import frontend
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "images"
@@ -21,24 +22,24 @@ DRAWN = "#attention-detail .xtick"
 FRAME = (1008, 630)
 ANIMATION_BYTES = 1_500_000
 SHARPEST = """() => {
-  const x = window.__explorer, { layers, heads } = x.trace.maps.cross;
-  const sharp = ([l, h]) => x.trace.head("cross", l, h).reduce((sum, weight) => sum + weight * weight, 0);
-  const all = Array.from({ length: layers * heads }, (_, n) => [Math.floor(n / heads), n % heads]);
+  const { cross, tgt } = AttentionExplorer.trace();
+  const sharp = ([l, h]) => cross[l][h].flat().reduce((sum, weight) => sum + weight * weight, 0);
+  const all = cross.flatMap((layer, l) => layer.map((_, h) => [l, h]));
   const best = all.sort((a, b) => sharp(b) - sharp(a)).slice(0, 6);
-  return [x.trace.tgt.length, best.sort((a, b) => a[0] - b[0] || a[1] - b[1])];
+  return [tgt.length, best.sort((a, b) => a[0] - b[0] || a[1] - b[1])];
 }"""
 
 
 def explorer(page: Page) -> None:
     """The page as it opens."""
     page.wait_for_selector(DRAWN)
-    page.wait_for_timeout(500)
+    settle(page)
 
 
 def german(page: Page) -> None:
     """Wait until the other direction's example is drawn."""
     text = next(each["text"] for each in frontend.examples() if each["direction"] == "de-en")
-    page.wait_for_function("text => window.__explorer?.trace?.source === text", arg=text)
+    wait_translated(page, text)
     explorer(page)
 
 
@@ -48,7 +49,7 @@ def lab(page: Page) -> None:
     page.get_by_role("tab", name="Lab").click()
     page.locator(".lab-head").first.wait_for()
     page.locator(".lab-run").wait_for()
-    page.wait_for_timeout(500)
+    settle(page)
     page.wait_for_function("!document.querySelector('.lab [aria-busy=true]')")
 
 
@@ -58,7 +59,7 @@ def lesson(page: Page) -> None:
     page.get_by_role("tab", name="Lesson").click()
     page.get_by_text("From scores to weights").first.click()
     page.wait_for_selector("#lesson .main-svg, .lesson .main-svg")
-    page.wait_for_timeout(1000)
+    settle(page)
 
 
 def animation(page: Page) -> None:
@@ -69,8 +70,10 @@ def animation(page: Page) -> None:
     states += [({"layer": layer, "head": head}, 900) for layer, head in tiles]
     frames = []
     for state, _ in states:
-        page.evaluate("state => window.__explorer.set(state)", state)
-        page.wait_for_timeout(250)  # the map is drawn in the next frame
+        if "step" in state:
+            page.locator("#step-slider").fill(str(state["step"] + 1))
+        pick(page, layer=state.get("layer"), head=state.get("head"))
+        settle(page)
         frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB").resize(FRAME, Image.Resampling.LANCZOS))
     colours = frames[-1].quantize(colors=128)
     shown = [frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in frames]

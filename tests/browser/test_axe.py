@@ -9,19 +9,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from benchmarks.shown import settle
+
 pytestmark = pytest.mark.browser
 
 TABS = ("Explorer", "Compare", "Positions", "Lab", "Lesson", "About")
 
 
-STILL = """() => !document.querySelector('[aria-busy=true]')
-    && !document.getAnimations().some(each => each.effect.getComputedTiming().endTime < Infinity)"""
-"""Nothing is pale because it is being computed, or half way from pale to clear."""
-
-
 def faults(page: Page, where: str) -> list[str]:
     """Rule, place and reason of all that is against a rule, once nothing changes any more."""
-    page.wait_for_function(STILL)
+    settle(page)  # nothing is pale because it is being computed, or half way from pale to clear
     found: list[dict[str, Any]] = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [
         f"{where}: {rule['id']} at {' '.join(map(str, node['target']))}: {node['failureSummary']}"
@@ -37,7 +34,7 @@ def test_nothing_is_against_a_rule(open_page: Callable[..., Page], scheme: Any, 
     found = []
     for tab in TABS:
         page.get_by_role("tab", name=tab, exact=True).click()
-        page.wait_for_timeout(1000)
+        settle(page)
         for folded in page.locator("#about .label-wrap:visible").all():
             folded.click()
         found += faults(page, tab)
@@ -50,16 +47,13 @@ def test_nothing_that_opens_is_against_a_rule(open_page: Callable[..., Page]) ->
     found = []
     for button in ("Encoder", "Decoder", "Arcs", "Aggregate", "Words", "Per row"):
         page.locator(".ax button", has_text=button).first.click()
-        page.wait_for_timeout(200)
         found += faults(page, button)
     for part in (".settings-toggle", ".ax .more summary", ".ax .health"):
         page.locator(part).first.click()
-        page.wait_for_timeout(200)
         found += faults(page, part)
     page.get_by_role("tab", name="Lesson", exact=True).click()
     for station in range(12):
         page.locator(".lx .stations a").nth(station).click()
-        page.wait_for_timeout(300)
         found += faults(page, f"station {station + 1}")
     page.get_by_role("tab", name="Lab", exact=True).click()
     page.wait_for_selector(".lab-grid .lab-head")
@@ -73,6 +67,5 @@ def test_nothing_that_opens_is_against_a_rule(open_page: Callable[..., Page]) ->
             shown.nth(view).click()
         if page.locator(".lab-ask-view:visible").count():
             page.click(".lab-ask-view")
-        page.wait_for_timeout(800)
         found += faults(page, f"question {question + 1}, view {view + 1}")
     assert not found, "\n".join(found)

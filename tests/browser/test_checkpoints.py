@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
 from benchmarks.served import free_port
+from benchmarks.shown import pick, shown, trace, wait_shown, wait_translated
 from translator.checkpoints.shelf import offered
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.serve import Server
@@ -45,10 +47,11 @@ def translated(page: Page, name: str) -> None:
     """Press Translate, and wait until the explorer holds the whole trace of `name`."""
     page.fill("#source-text textarea", SENTENCE)
     page.click("#translate")
-    page.wait_for_function(
-        "name => { const x = window.__explorer.trace; return x && !x.live && x.direction === name && x.tgt.length; }",
-        arg=name,
-    )
+    wait_translated(page, SENTENCE, direction=name)
+
+
+def chosen(page: Page) -> dict[str, int]:
+    return {name: shown(page)[name] for name in ("layer", "head")}
 
 
 def test_what_is_named_is_listed_first_and_the_shipped_stay(page: Page) -> None:
@@ -60,71 +63,57 @@ def test_what_is_named_is_listed_first_and_the_shipped_stay(page: Page) -> None:
 
 
 def test_a_marian_folder_shows_all_its_maps_and_another_is_switched_to_without_a_reload(page: Page) -> None:
-    page.wait_for_function("window.__explorer")
     translated(page, "opus-mt-de-en")
     page.wait_for_selector("#attention-detail .xtick")
     for kind, (layers, heads) in KINDS.items():
-        page.click(f"#explorer [data-kind={kind}]")
-        page.wait_for_function("kind => window.__explorer.state.kind === kind", arg=kind)
-        assert page.evaluate("kind => window.__explorer.trace.maps[kind].layers", kind) == layers
-        assert page.evaluate("kind => window.__explorer.trace.maps[kind].heads", kind) == heads
-        sums = page.evaluate(
-            """kind => { const { values, columns } = window.__explorer.trace.maps[kind], sums = [];
-                for (let i = 0; i < values.length; i += columns)
-                    sums.push(values.slice(i, i + columns).reduce((a, b) => a + b, 0));
-                return [Math.min(...sums), Math.max(...sums)]; }""",
-            kind,
-        )
-        assert sums == pytest.approx([1, 1], abs=1e-3)
+        pick(page, kind=kind)
+        maps = np.array(trace(page)[kind])
+        assert maps.shape[:2] == (layers, heads)
+        np.testing.assert_allclose(maps.sum(axis=-1), 1, atol=1e-3)
     page.evaluate("window.__stays = true")
     page.click("#direction label:has(input[value='tiny'])")
     translated(page, "tiny")
-    assert page.evaluate("window.__explorer.trace.checkpoint.name") == "tiny"
+    assert trace(page)["checkpoint"]["name"] == "tiny"
     page.click("#direction label:has(input[value='opus-mt-de-en'])")
     translated(page, "opus-mt-de-en")
-    assert page.evaluate("window.__explorer.trace.checkpoint.name") == "opus-mt-de-en"
+    assert trace(page)["checkpoint"]["name"] == "opus-mt-de-en"
     assert page.evaluate("window.__stays")
 
 
 def test_a_head_is_kept_for_another_sentence_and_left_with_its_checkpoint(page: Page) -> None:
     """A head of another model is another head: what opens is the one that this model links words best with."""
-    page.wait_for_function("window.__explorer")
     translated(page, "opus-mt-de-en")
-    chosen = "(({ layer, head }) => ({ layer, head }))(window.__explorer.state)"
-    leading = page.evaluate("window.__explorer.trace.leading")
-    assert page.evaluate(chosen) == leading
+    leading = trace(page)["leading"]
+    assert chosen(page) == leading
     other = {"layer": 0, "head": 3 if leading["head"] != 3 else 2}
-    page.evaluate("other => window.__explorer.set(other)", other)
-    page.fill("#source-text textarea", "Das Haus ist alt.")
+    pick(page, **other)
+    page.fill("#source-text textarea", "Das Haus ist neu.")
     page.keyboard.press("Control+Enter")
-    page.wait_for_function("window.__explorer.trace.source === 'Das Haus ist alt.' && !window.__explorer.trace.live")
-    assert page.evaluate(chosen) == other
+    wait_translated(page, "Das Haus ist neu.")
+    assert chosen(page) == other
     page.click("#direction label:has(input[value='tiny'])")
     translated(page, "tiny")
-    assert page.evaluate("window.__explorer.trace.leading") != other
-    assert page.evaluate(chosen) == page.evaluate("window.__explorer.trace.leading")
+    assert trace(page)["leading"] != other
+    assert chosen(page) == trace(page)["leading"]
 
 
 def test_a_head_that_another_attention_lacks_gives_way_to_its_last(page: Page) -> None:
-    page.wait_for_function("window.__explorer")
     translated(page, "opus-mt-de-en")
-    chosen = "(({ kind, layer, head }) => [kind, layer, head])(window.__explorer.state)"
-    page.evaluate("window.__explorer.set({ kind: 'cross', layer: 0, head: 3 })")
-    page.click("#explorer [data-kind=encoder]")
-    assert page.evaluate(chosen) == ["encoder", 0, 1]
-    page.evaluate("window.__explorer.set({ layer: 2 })")
-    page.click("#explorer [data-kind=decoder]")
-    assert page.evaluate(chosen) == ["decoder", 0, 1]
+    pick(page, kind="cross", layer=0, head=3)
+    pick(page, kind="encoder")
+    assert chosen(page) == {"layer": 0, "head": 1}
+    pick(page, layer=2)
+    pick(page, kind="decoder")
+    assert chosen(page) == {"layer": 0, "head": 1}
     page.wait_for_selector("#attention-detail .xtick")
-    page.evaluate("window.__explorer.set({ head: 3 })")
+    pick(page, head=3)
     page.click(".more summary")
     page.get_by_text("5: one word, two heads").click()
     page.wait_for_selector("#attention-arcs path", state="attached")
-    assert page.evaluate("window.__explorer.state.overlay") == [[0, 1], [0, 0]]
+    wait_shown(page, overlay=[[0, 1], [0, 0]])
 
 
 def test_exports_and_links_name_the_checkpoint_itself(page: Page, address: str) -> None:
-    page.wait_for_function("window.__explorer")
     translated(page, "opus-mt-de-en")
     with page.expect_download() as download:
         page.click("text=NPZ")
@@ -132,8 +121,7 @@ def test_exports_and_links_name_the_checkpoint_itself(page: Page, address: str) 
     link = f"{address}#d=tiny&t=wir"
     page.goto("about:blank")
     page.goto(link)
-    page.wait_for_function("window.__explorer && window.__explorer.trace && !window.__explorer.trace.live")
-    assert page.evaluate("window.__explorer.trace.direction") == "tiny"
+    wait_translated(page, "wir", direction="tiny")
     assert page.evaluate("document.querySelector('#direction input:checked').value") == "tiny"
 
 

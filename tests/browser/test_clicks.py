@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.shown import wait_shown
+
 pytestmark = pytest.mark.browser
 
 SPOT = """([i, j]) => { const plot = document.querySelector('#attention-detail .plot');
@@ -61,4 +63,4 @@ def test_a_click_on_a_cell_of_the_encoder_chooses_its_row(open_page: Callable[..
     page.click("[data-kind=encoder]")
     page.wait_for_function("document.querySelectorAll('#attention-detail .y2tick').length === 0")
     press(page, 4, 1)
-    page.wait_for_function("window.__explorer.state.query === 4")
+    wait_shown(page, query=4)

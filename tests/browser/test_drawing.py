@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
+from benchmarks.shown import next_head, shown
+
 pytestmark = pytest.mark.browser
 FIRST = "en-zh-father"
 
@@ -54,20 +56,23 @@ def test_the_other_kinds_are_drawn_ahead_and_drawn_anew_when_they_would_differ(
 ) -> None:
     page, stored = open_page(), example(FIRST)
     page.evaluate(COUNT)
-    page.evaluate("window.__explorer.set({ palette: 'viridis' })")
+    page.click(".more summary")
+    palette = page.get_by_label("Colours")
+    palette.select_option("viridis")
     page.wait_for_function("window.drawn === 3", timeout=10_000)  # the one in sight and, when all is quiet, both others
     drawn_maps(page)
-    layer, head = page.evaluate("(state => [state.layer, state.head])(window.__explorer.state)")
+    layer, head = shown(page)["layer"], shown(page)["head"]
     for kind in ("encoder", "decoder", "cross"):
         z = np.array([[value or 0 for value in row] for row in switch(page, kind)])
         np.testing.assert_allclose(z, stored["maps"][kind][layer, head], atol=1e-6)
         assert page.locator("#attention-detail .plot").count() == 1
     assert drawn_maps(page) == 0
-    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
+    next_head(page)
     z = np.array([[value or 0 for value in row] for row in switch(page, "encoder")])
     np.testing.assert_allclose(z, stored["maps"]["encoder"][layer, (head + 1) % 8], atol=1e-6)
     page.wait_for_function("window.drawn >= 2", timeout=10_000)
-    page.evaluate("window.__explorer.set({ palette: 'cividis' })")
+    page.click(".more summary")
+    palette.select_option("cividis")
     for kind in ("cross", "decoder"):  # at once, before anything could be drawn ahead
         switch(page, kind)
         scale = page.evaluate("document.querySelector('#attention-detail .plot').data[0].colorscale")
@@ -126,8 +131,7 @@ def test_the_picture_of_another_head_is_what_plotly_draws_of_it(open_page: Calla
             page.keyboard.press("+")
             page.wait_for_selector(".reset-zoom:not([hidden])")
         page.evaluate("window.told = 0")
-        page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
-        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        next_head(page)
         *size, ours = page.evaluate(PIXELS)
         page.wait_for_function("window.told === 1", timeout=10_000)
         *same, plotlys = page.evaluate(PIXELS)
@@ -138,12 +142,11 @@ def test_the_picture_of_another_head_is_what_plotly_draws_of_it(open_page: Calla
 
 def test_a_zoom_right_after_another_head_shows_that_head(open_page: Callable[..., Page], example: Callable) -> None:
     page, stored = open_page(), example(FIRST)
-    layer, head = page.evaluate("(state => [state.layer, state.head])(window.__explorer.state)")
+    layer, head = shown(page)["layer"], shown(page)["head"]
     box = page.locator("#attention-detail .plot").bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.5
-    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    next_head(page)
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x + 120, y + 90, steps=4)
@@ -151,8 +154,11 @@ def test_a_zoom_right_after_another_head_shows_that_head(open_page: Callable[...
     page.wait_for_selector(".reset-zoom:not([hidden])")
     drawn = page.evaluate("document.querySelector('#attention-detail .plot').calcdata[0][0].z")
     np.testing.assert_allclose(drawn, stored["maps"]["cross"][layer, (head + 1) % 8], atol=1e-6)
-    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
-    page.wait_for_timeout(1000)  # Plotly is told of this head while the map is zoomed
+    next_head(page)
+    after = np.round(stored["maps"]["cross"][layer, (head + 2) % 8][0, 0], 4)  # Plotly is told while the map is zoomed
+    page.wait_for_function(
+        f"Math.abs(document.querySelector('#attention-detail .plot').calcdata[0][0].z[0][0] - {after}) < 1e-3"
+    )
     page.click(".reset-zoom")
     whole = [-0.5, len(stored["src"]) - 0.5]
     range_ = "document.querySelector('#attention-detail .plot')._fullLayout.xaxis.range"

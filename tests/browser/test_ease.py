@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
+from benchmarks.shown import next_head, settle, wait_translated
+
 pytestmark = pytest.mark.browser
 
 
@@ -59,7 +61,7 @@ def test_a_phone_needs_no_sideways_scroll_and_has_large_targets(open_page: Calla
             page.locator(".overflow-dropdown button", has_text=tab).click()
         else:
             page.get_by_role("tab", name=tab).click()
-        page.wait_for_timeout(500)
+        settle(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, tab
 
 
@@ -157,10 +159,10 @@ def test_a_pair_has_its_direction_whatever_gradio_puts_back(open_page: Callable[
     page.get_by_role("tab", name="Compare").click()
     chosen = "document.querySelector('#compare-direction-a input:checked')?.value"
     page.wait_for_selector("#compare [data-side=b] .xtick")
-    page.wait_for_timeout(500)
+    settle(page)
     assert page.evaluate(chosen) == "de-en"
     page.locator("#compare-direction-a label", has_text="English →").click()
-    page.wait_for_timeout(300)
+    settle(page)
     assert page.evaluate(chosen) == "en-zh", "what a visitor chooses stays"
 
 
@@ -238,7 +240,7 @@ def test_positions_follow_their_controls(open_page: Callable[..., Page]) -> None
     page.wait_for_function(
         "document.querySelector('#position-lines output').textContent.startsWith('Dimension 999 liegt jenseits')"
     )
-    page.wait_for_timeout(300)
+    settle(page)
     assert page.evaluate(columns) == before + 1, "only the curves are refused"
 
 
@@ -286,13 +288,13 @@ COUNTED = """window.frames_asked = 0;
 def test_at_rest_no_frames_are_asked_for(open_page: Callable[..., Page]) -> None:
     """Sixty a second cost three hundredths of a core, and a phone's battery."""
     page = open_page(init=COUNTED)
-    page.wait_for_timeout(4000)
+    settle(page)
     page.evaluate("window.frames_asked = 0")
-    page.wait_for_timeout(1000)
+    page.evaluate("() => new Promise(done => setTimeout(done, 1000))")  # the second in which they are counted
     assert page.evaluate("window.frames_asked") <= 2
     before = page.locator("#head").input_value()
-    page.evaluate("window.__explorer.set({ head: (window.__explorer.state.head + 1) % 8 })")
-    page.wait_for_function(f"document.querySelector('#head').value !== '{before}'")
+    next_head(page)
+    assert page.locator("#head").input_value() != before
     page.fill("#source-text textarea", "We are here.")  # what Gradio shows while it works is shown still
     page.click("#translate")
-    page.wait_for_function("(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)")
+    wait_translated(page, "We are here.")

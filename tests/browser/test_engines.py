@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.shown import SHOWN
+
 webdriver = pytest.importorskip("selenium.webdriver", reason="`make engines` installs it")
 wait = pytest.importorskip("selenium.webdriver.support.wait")
 DRIVER, SCREEN = shutil.which("WebKitWebDriver"), shutil.which("Xvfb")
+
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.soak,
@@ -76,7 +79,7 @@ def test_a_sentence_is_translated(open_page: Callable[..., Driver]) -> None:
     page = open_page()
     page.execute_script(TYPE, "#source-text textarea", "We are here.")
     page.find_element("css selector", "#source-text textarea").send_keys("\ue009\ue007")  # Control and Enter
-    until(page, "window.__explorer.trace.source === 'We are here.' && !window.__explorer.trace.live")
+    until(page, f"(({{ source, live }}) => source === 'We are here.' && !live)({SHOWN})")
     assert page.execute_script("return document.querySelector('#translation textarea').value")
     assert not page.execute_script("return document.body.classList.contains('busy')")
 
@@ -90,8 +93,10 @@ def test_another_head_is_drawn_as_sharply_as_the_first(open_page: Callable[..., 
         const [read] = arguments;
         return [picture.naturalWidth, picture.naturalHeight, image.width.baseVal.value, image.height.baseVal.value];
     """
-    page.execute_script("window.__explorer.set({ head: 2 })")
-    until(page, "!window.__explorer.frame && !window.__explorer.changed.size")
+    page.execute_script(
+        "const head = document.querySelector('#head'); head.value = 2; head.dispatchEvent(new Event('change'))"
+    )
+    until(page, f"{SHOWN}.head === 2")
     width, height, wide, high = page.execute_script(shown)
     assert width >= wide and height >= high
     assert page.execute_script("return getComputedStyle(document.querySelector('.between path')).stroke") != "none"

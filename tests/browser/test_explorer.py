@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
+from benchmarks.shown import pick, settle, shown, wait_shown
 from translator.ui.payload import unpack
 
 pytestmark = pytest.mark.browser
@@ -86,7 +87,7 @@ def test_another_head_is_picked_without_a_request(open_page: Callable[..., Page]
     page.keyboard.press("ArrowRight")
     page.wait_for_function(f"document.querySelector('#head').value !== '{before[1]}'")
     layer, head = chosen(page)
-    page.wait_for_timeout(200)
+    settle(page)
     drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
     np.testing.assert_allclose(drawn, stored["maps"]["cross"][layer, head], atol=1e-6)
     assert asked == []
@@ -130,7 +131,7 @@ def test_play_runs_through_the_steps_and_stops(open_page: Callable[..., Page]) -
 def test_words_sum_over_keys_and_average_over_queries(open_page: Callable[..., Page], example: Callable) -> None:
     page, stored = open_page(), example("en-zh-talk")  # which has a word of two tokens
     page.click("text=Time moves")
-    page.wait_for_function(f"window.__explorer.trace.src.length === {len(stored['src'])}")
+    wait_shown(page, columns=len(stored["src"]))
     layer, head = chosen(page)
     page.click("#token-level [data-unit=word]")
     words = stored["words"]
@@ -170,14 +171,14 @@ def test_the_mean_of_a_layer_is_the_mean_of_its_heads(open_page: Callable[..., P
     layer, _ = chosen(page)
     page.click("[data-view=aggregate]")
     page.wait_for_selector("#aggregate:visible")
-    page.wait_for_timeout(200)
+    settle(page)
     drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
     np.testing.assert_allclose(drawn, stored["maps"]["cross"][layer].mean(axis=0), atol=1e-6)
     page.select_option("#aggregate", "rollout")
     page.wait_for_function(
         "document.querySelector('#attention-kind [data-kind=encoder]').getAttribute('aria-pressed') === 'true'"
     )
-    page.wait_for_timeout(200)
+    settle(page)
     drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
     size = len(stored["src"])
     np.testing.assert_allclose(drawn, unpack(stored["rollout"], "u16").reshape(size, size), atol=1e-6)
@@ -193,7 +194,7 @@ def test_an_aggregate_is_that_of_its_heads(open_page: Callable[..., Page], examp
     }
     for which, how in itertools.product(heads, ("mean", "max")):
         page.select_option("#aggregate", f"{which}-{how}")
-        page.wait_for_function(f"window.__explorer.state.aggregate === '{which}-{how}' && !window.__explorer.frame")
+        wait_shown(page, aggregate=f"{which}-{how}")
         drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
         np.testing.assert_allclose(drawn, getattr(heads[which], how)(axis=0), atol=1e-6)
 
@@ -227,7 +228,7 @@ def test_the_papers_other_figures_too(open_page: Callable[..., Page], name: str,
     page.get_by_text(name).click()
     page.wait_for_selector("#attention-arcs path", state="attached")
     drawn = "[...document.querySelectorAll('#attention-arcs path')]"
-    assert page.evaluate("window.__explorer.state.kind") == "encoder"
+    assert shown(page)["kind"] == "encoder"
     rows = page.evaluate(f"new Set({drawn}.map(path => path.getAttribute('d').split(' ')[0])).size")
     colours = page.evaluate(f"new Set({drawn}.map(path => path.getAttribute('stroke'))).size")
     assert (rows > 1) if heads == 1 else (rows == 1 and colours == 2)
@@ -283,12 +284,15 @@ def test_roles_filter_the_mosaic_and_sorting_keeps_every_head(
     )
 
 
-def test_a_head_says_what_it_does_over_a_corpus(open_page: Callable[..., Page]) -> None:
-    page = open_page()
-    page.evaluate("""() => { const x = window.__explorer, { layers, heads } = x.trace.maps.cross, all = layers * heads;
-        x.trace.profile = { data: "corpus.tsv", sentences: 300, rates: Array(all).fill(.25),
-            roles: { cross: Array(all).fill("sink") } };
-        x.set({ head: 0, layer: 0 }); }""")
+def test_a_head_says_what_it_does_over_a_corpus(open_page: Callable[..., Page], example: Callable) -> None:
+    every = len(example(FIRST)["heads"]["cross"]["role"])
+    profile = {"data": "corpus.tsv", "sentences": 300, "rates": [0.25] * every, "roles": {"cross": ["sink"] * every}}
+
+    def profiled(route: Route) -> None:
+        route.fulfill(json={**route.fetch().json(), "profile": profile})
+
+    page = open_page(routes={f"**/{FIRST}*.json": profiled})
+    pick(page, layer=0, head=0)
     page.wait_for_function("document.querySelector('.usual').textContent === 'usually: sink'")
     title = page.get_attribute(".usual", "title") or ""
     assert "300" in title and "corpus.tsv" in title and "0.25" in title

@@ -9,6 +9,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route
 
+from benchmarks.shown import settle, wait_translated
+
 pytestmark = pytest.mark.browser
 STRIP = "document.querySelector('#input-health').innerText.replace(/\\s+/g, ' ')"
 
@@ -123,12 +125,13 @@ def test_an_inspection_that_comes_after_the_translation_is_not_shown(open_page: 
 
     page = open_page(routes={"**/component_server/**": hold})
     page.fill("#source-text textarea", "We are here.")
-    page.wait_for_timeout(500)
+    with page.expect_request(lambda request: '"inspect"' in (request.post_data or "")):
+        page.keyboard.press("End")
     page.click("#translate")
-    page.wait_for_function("(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)")
+    wait_translated(page, "We are here.")
     assert len(held) == 1
     with page.expect_response("**/component_server/**"):
         held[0].continue_()
-    page.wait_for_timeout(300)
+    settle(page)
     strip = page.evaluate(STRIP)
     assert "cross-attention goes to special tokens" in strip and "not translated yet" not in strip

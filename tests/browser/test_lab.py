@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.shown import settle
+
 pytestmark = pytest.mark.browser
 
 
@@ -242,8 +244,9 @@ def test_another_sentence_takes_nothing_of_the_former(address: str, browser: Any
     page.locator("#lab-text").fill("Guten Morgen.")
     page.locator(".lab-run").click()
     page.locator(".lab-table td").first.wait_for(timeout=60_000)
-    held[0].continue_()
-    page.wait_for_timeout(2000)  # the held answer would have come
+    with page.expect_response(held[0].request.url):
+        held[0].continue_()
+    settle(page)
     now = page.locator(".before p").first.inner_text()
     assert now != first
     show(page, "force")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route
 
-pytestmark = pytest.mark.browser
+from benchmarks.shown import settle, trace, wait_translated
 
-TRANSLATED = "(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)"
+pytestmark = pytest.mark.browser
 
 
 def let_come(page: Page, late: list[Route]) -> None:
@@ -17,7 +17,7 @@ def let_come(page: Page, late: list[Route]) -> None:
     for route in late:
         with page.expect_response(route.request.url):
             route.continue_()
-    page.wait_for_timeout(300)
+    settle(page)
 
 
 def test_a_translation_stays_when_an_example_comes(open_page: Callable[..., Page]) -> None:
@@ -27,12 +27,12 @@ def test_a_translation_stays_when_an_example_comes(open_page: Callable[..., Page
     page.click(".examples button:nth-child(2)")
     page.fill("#source-text textarea", "We are here.")
     page.keyboard.press("Enter")
-    page.wait_for_function(TRANSLATED)
+    wait_translated(page, "We are here.")
     assert len(late) == 1
     let_come(page, late)
-    assert page.evaluate(TRANSLATED)
+    assert trace(page)["source"] == "We are here."
     assert page.input_value("#source-text textarea") == "We are here."
-    assert page.input_value("#translation textarea") == page.evaluate("window.__explorer.trace.translation")
+    assert page.input_value("#translation textarea") == trace(page)["translation"]
 
 
 def test_a_first_translation_that_is_stopped_leaves_a_word(open_page: Callable[..., Page]) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from benchmarks.shown import pick, settle, shown, wait_shown, wait_translated
+
 pytestmark = pytest.mark.browser
 
 WIDTHS = (360, 390, 641, 768, 901, 1024, 1100, 1241, 1280, 1440, 1920)
@@ -100,7 +102,7 @@ def measured(page: Page, what: str) -> list[Any]:
 
 def resize(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844 if width <= 640 else 900})
-    page.wait_for_timeout(100)
+    settle(page)
 
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
@@ -118,13 +120,16 @@ def test_nothing_collides_or_is_cut_at_any_width(open_page: Callable[..., Page],
         "words": 140, "tokens": 190, "limit": 128, "unknown": 3, "bytes": 14, "normalised": "go", "changed": 12,
         "problem": "the text has 190 tokens; at most 128 are allowed, and nothing is cut", "split": [],
     }  # fmt: skip
-    found = {}
+    found: dict[int, list[Any]] = {}
     for width in WIDTHS:
         resize(page, width)
-        usual = measured(page, HEADER) + measured(page, INSIDE)
-        page.evaluate("said => window.__explorer.health.facts(said)", said)
-        found[width] = usual + [f"{fault}, with a long strip" for fault in measured(page, INSIDE)]
-        page.evaluate("(x => x.health.show(x.trace))(window.__explorer)")
+        found[width] = measured(page, HEADER) + measured(page, INSIDE)
+    page.route("**/component_server/**", lambda route: route.fulfill(json=said))  # what the strip then says
+    page.locator("#source-text textarea").press_sequentially("x")
+    page.wait_for_function("document.querySelector('#input-health').innerText.includes('140')")
+    for width in WIDTHS:
+        resize(page, width)
+        found[width] += [f"{fault}, with a long strip" for fault in measured(page, INSIDE)]
     assert not {width: faults for width, faults in found.items() if faults}
 
 
@@ -153,7 +158,7 @@ def test_fields_are_as_tall_as_their_text_where_the_browser_does_not_see_to_it(o
     resize(page, 768)
     assert not page.evaluate(low)
     page.get_by_role("tab", name="Explorer").click()
-    page.wait_for_timeout(200)
+    settle(page)
     assert not page.evaluate(low) and page.evaluate(height) > one
     page.fill("#source-text textarea", "Ja.")
     own = "document.querySelector('#source-text textarea').style.getPropertyValue('--fit')"
@@ -164,14 +169,14 @@ def test_what_has_the_focus_can_be_seen(open_page: Callable[..., Page]) -> None:
     page = open_page(init="localStorage.setItem('explorer-language', 'de')")
     for width in (390, 1024, 1280, 1440):
         resize(page, width)
-        page.wait_for_timeout(200)
+        settle(page)
         page.locator("#copy").focus()
         under = set()
         for _ in range(14):
             page.keyboard.press("Tab")
             named, part, there = measured(page, FOCUSED)
             if part < 0.9:  # a strip that scrolls to it
-                page.wait_for_timeout(300)
+                settle(page)
                 named, part, there = measured(page, FOCUSED)
             assert part > 0.9, (width, named)
             under |= {named} if there else set()
@@ -198,14 +203,17 @@ def test_the_captions_of_a_map_of_one_word_are_whole(open_page: Callable[..., Pa
     text = "Glückwünsche"
     page.fill("#source-text textarea", text)
     page.click("#translate")
-    page.wait_for_function("text => (x => x.trace.source === text && !x.trace.live)(window.__explorer)", arg=text)
+    wait_translated(page, text)
     found = {}
     for width in (1280, 390):
         resize(page, width)
         for kind in ("cross", "encoder", "decoder"):
-            for state in ("{ unit: 'sub', specials: 'shown' }", "{ unit: 'word', specials: 'hidden' }"):
-                page.evaluate(f"window.__explorer.set({{ kind: '{kind}', ...{state} }})")
-                found[width, kind, state] = measured(page, CAPTIONS)
+            pick(page, kind=kind)
+            for unit, specials in (("sub", True), ("word", False)):
+                page.click(f"#explorer [data-unit={unit}]")
+                page.locator("#explorer .specials").set_checked(specials)
+                wait_shown(page, unit=unit, specials="shown" if specials else "hidden")
+                found[width, kind, unit] = measured(page, CAPTIONS)
     assert not {where: faults for where, faults in found.items() if faults}
 
 
@@ -219,7 +227,7 @@ def test_maps_keep_to_their_place_on_wide_screens_and_after_a_turn(open_page: Ca
         )
         assert heads is not None and frame is not None and canvas is not None and tools is not None
         assert heads["width"] <= most
-        layer, head = page.evaluate("(({ layer, head }) => [layer, head])(window.__explorer.state)")
+        layer, head = shown(page)["layer"], shown(page)["head"]
         columns, first = (4, 0) if width <= 640 else (8, layer)
         wanted = canvas["x"] + canvas["width"] * (head % columns + 0.5) / columns
         assert abs(frame["x"] + frame["width"] / 2 - wanted) < 4, f"the frame lies on its tile at {width}"

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.shown import settle
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 WAIT = 180_000
 """Milliseconds; a test that is slow on a loaded machine is not wrong."""
@@ -188,6 +190,6 @@ def test_equations_are_the_same_in_every_language(visit: Any) -> None:
     page = visit("#lesson=scores", language="zh")
     drawn(page)
     page.click("#tabs button[role=tab]:first-child")  # what was redrawn is put in the page's language
-    page.wait_for_timeout(500)
+    settle(page)
     said = page.text_content("#lesson-equations .katex-html >> nth=4")
     assert "head" in said and "头" not in said

@@ -7,14 +7,15 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
+from benchmarks.shown import shown, trace, wait_shown, wait_translated
+
 pytestmark = pytest.mark.browser
-ARRIVED = "(trace => trace && !trace.live && trace.source === {!r})(window.__explorer?.trace)"
 
 
 @pytest.mark.parametrize("settings", ["&m=beam&b=x", "&m=sample&tp=abc", "&m=toString&te=", "&k=toString&l=1.5&s=x"])
 def test_what_a_link_says_wrongly_is_left_out(open_page: Callable[..., Page], settings: str) -> None:
     page = open_page("#t=We+are+here.&d=en-zh" + settings)
-    page.wait_for_function(ARRIVED.format("We are here."))
+    wait_translated(page, "We are here.")
     assert not page.evaluate("document.body.classList.contains('busy')")
 
 
@@ -22,36 +23,34 @@ def test_what_a_link_says_wrongly_is_left_out(open_page: Callable[..., Page], se
 def test_a_link_to_a_model_that_is_not_here_is_said(open_page: Callable[..., Page], direction: str) -> None:
     page = open_page(f"#t=Bonjour+le+monde&d={direction}")
     page.wait_for_function(f"document.querySelector('.notice.error').textContent.includes('no direction {direction}')")
-    assert page.evaluate("window.__explorer.trace.source") != "Bonjour le monde"
+    assert shown(page)["source"] != "Bonjour le monde"
     assert not page.evaluate("document.body.classList.contains('busy')")
 
 
 def test_a_link_put_into_an_open_page_is_followed(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.evaluate("location.href = '#d=de-en&t=Guten+Morgen.&k=decoder&l=2&h=3'")
-    page.wait_for_function(ARRIVED.format("Guten Morgen."))
-    assert page.evaluate("(({ kind, layer, head }) => [kind, layer, head])(window.__explorer.state)") == [
-        "decoder",
-        1,
-        2,
-    ]
+    wait_translated(page, "Guten Morgen.", kind="decoder", layer=1, head=2)
 
 
 def test_a_link_keeps_how_maps_are_shown(open_page: Callable[..., Page]) -> None:
     page = open_page()
-    shown = {"view": "aggregate", "aggregate": "all-max", "scale": "root", "specials": "hidden", "unit": "word"}
-    page.evaluate("state => window.__explorer.set(state)", shown)
+    wanted = {"view": "aggregate", "aggregate": "all-max", "scale": "root", "specials": "hidden", "unit": "word"}
+    for name in ("view", "scale", "unit"):
+        page.click(f"#explorer [data-{name}={wanted[name]}]")
+    page.select_option("#aggregate", wanted["aggregate"])
+    page.locator("#explorer .specials").uncheck()
+    wait_shown(page, **wanted)
     page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
     page.click("#permalink")
     page.wait_for_function("window.copied")
     link = page.evaluate("window.copied")
     other = open_page("#" + link.split("#")[1])
-    for name, value in shown.items():
-        other.wait_for_function(f"window.__explorer.state.{name} === {value!r}")
+    wait_shown(other, **wanted)
 
 
 def test_a_link_without_a_head_opens_at_one_that_aligns(open_page: Callable[..., Page]) -> None:
     page = open_page("#t=We+are+here.&d=en-zh")
-    page.wait_for_function(ARRIVED.format("We are here."))
-    read = "(x => x.trace.heads.cross.role[x.state.layer * x.trace.maps.cross.heads + x.state.head])(window.__explorer)"
-    assert page.evaluate(read) == "aligns"
+    wait_translated(page, "We are here.")
+    found, at = trace(page), shown(page)
+    assert found["roles"]["cross"][at["layer"] * len(found["cross"][0]) + at["head"]] == "aligns"

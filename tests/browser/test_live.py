@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 import translator
+from benchmarks.shown import trace
 from translator import Translator
 from translator.ui.live.site import write_site
 
@@ -68,7 +69,7 @@ def until(page: Page, what: Callable[[], Any]) -> Any:
     end = time.monotonic() + PATIENCE / 1000
     while not (found := what()):
         assert time.monotonic() < end, page.inner_text("body")[:1000]
-        page.wait_for_timeout(50)
+        page.evaluate("() => new Promise(requestAnimationFrame)")
     return found
 
 
@@ -231,5 +232,5 @@ def test_an_offline_page_is_made_here(context: BrowserContext, host: Any, browse
     taken = alone.new_page()
     taken.goto(path.as_uri())
     taken.wait_for_selector("#attention-detail .xtick", timeout=PATIENCE)
-    assert taken.evaluate("window.__explorer.trace.source") == TYPED
+    assert trace(taken)["source"] == TYPED
     alone.close()

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.shown import shown, trace, wait_shown, wait_translated
+
 pytestmark = pytest.mark.browser
 
 
@@ -24,7 +26,7 @@ def type_into(page: Page, text: str) -> None:
 
 
 def translated(page: Page, text: str) -> None:
-    page.wait_for_function(f"(x => !x.trace.live && x.trace.source === {text!r})(window.__explorer)")
+    wait_translated(page, text)
 
 
 def test_a_role_is_told_with_its_share_and_choosing_it_shows_the_head_that_has_it_most(
@@ -37,8 +39,7 @@ def test_a_role_is_told_with_its_share_and_choosing_it_shows_the_head_that_has_i
     page.locator(".roles button", has_text=names[role]).click()
     best = max((n for n, each in enumerate(table["role"]) if each == role), key=lambda n: table["share"][n])
     page.wait_for_function(f"document.querySelector('.profile b').textContent.includes('{table['share'][best]:.0%}')")
-    state = page.evaluate("(({ layer, head }) => [layer, head])(window.__explorer.state)")
-    chosen = state[0] * stored["shapes"]["cross"][1] + state[1]
+    chosen = shown(page)["layer"] * stored["shapes"]["cross"][1] + shown(page)["head"]
     assert table["role"][chosen] == role and table["share"][chosen] == table["share"][best]
 
 
@@ -163,6 +164,6 @@ def test_the_page_opens_with_the_pair_of_the_browsers_language(
     open_page: Callable[..., Page], locale: str, pair: str
 ) -> None:
     page = open_page(locale=locale)
-    page.wait_for_function(f"window.__explorer.trace.direction === '{pair}'")
+    wait_shown(page, direction=pair)
     page.wait_for_function(f"document.querySelector('#direction input:checked').value === '{pair}'")
-    assert page.input_value("#source-text textarea") == page.evaluate("window.__explorer.trace.source")
+    assert page.input_value("#source-text textarea") == trace(page)["source"]

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
+from benchmarks.shown import trace, wait_translated
 from translator.ui.payload import unpack
 
 pytestmark = pytest.mark.browser
-ARRIVED = "(x => x && x.trace && x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)"
 
 
 def save(page: Page, kind: str, folder: Path) -> Path:
@@ -45,8 +45,8 @@ def test_any_figure_is_a_picture(open_page: Callable[..., Page], tmp_path: Path,
     assert picture.read_bytes().startswith(b"\x89PNG")
     svg = save(page, "svg", tmp_path).read_text(encoding="utf-8")
     if what == "mosaic":
-        heads = page.evaluate("(m => m.layers * m.heads)(window.__explorer.trace.maps.cross)")
-        assert svg.count("<image") == heads and ">H1<" in svg and ">L1<" in svg
+        layers, heads, *_ = np.shape(trace(page)["cross"])
+        assert svg.count("<image") == layers * heads and ">H1<" in svg and ">L1<" in svg
     else:
         assert page.locator("#candidates .t").first.inner_text() in svg
 
@@ -67,7 +67,7 @@ def test_numbers_are_exact_and_agree(open_page: Callable[..., Page], tmp_path: P
     page = open_page()
     page.fill("#source-text textarea", "We are here.")
     page.click("#translate")
-    page.wait_for_function(ARRIVED)
+    wait_translated(page, "We are here.")
     layer, head = int(page.input_value("#layer")), int(page.input_value("#head"))
     archive = np.load(io.BytesIO(save(page, "npz", tmp_path).read_bytes()))
     exact = archive["cross"]
@@ -92,12 +92,11 @@ def test_the_offline_page_opens_without_a_network(
     offline.goto(path.as_uri())
     offline.wait_for_selector("#attention-detail .xtick", timeout=60_000)
     assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
-    assert offline.evaluate("window.__explorer.trace.encoding") == "f32"
     ticks = "[...document.querySelectorAll('#attention-detail .xtick text')].map(n => n.textContent)"
     assert offline.evaluate(ticks) == page.evaluate(ticks)
-    mine = offline.evaluate("[...window.__explorer.trace.head('cross', 0, 0)]")
-    near = page.evaluate("[...window.__explorer.trace.head('cross', 0, 0)]")
+    mine, near = np.array(trace(offline)["cross"]), np.array(trace(page)["cross"])
     np.testing.assert_allclose(mine, near, atol=1e-5)
+    assert (mine != near).any(), "whole float32 here, sixteen bits there"
     assert offline.locator("#export-html:visible").count() == 0
     context.close()
 
@@ -108,7 +107,7 @@ def test_a_link_rebuilds_the_view_and_tells_the_server_nothing(
     page = open_page()
     page.fill("#source-text textarea", "We are here.")
     page.click("#translate")
-    page.wait_for_function(ARRIVED)
+    wait_translated(page, "We are here.")
     page.click("#attention-kind [data-kind=encoder]")
     page.select_option("#head", index=1)
     page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
@@ -120,10 +119,8 @@ def test_a_link_rebuilds_the_view_and_tells_the_server_nothing(
     visited: list[str] = []
     other.on("request", lambda request: visited.append(request.url))
     other.goto(link)
-    other.wait_for_function(
-        ARRIVED,
-        timeout=60_000,
-    )
+    other.set_default_timeout(60_000)
+    wait_translated(other, "We are here.")
     other.wait_for_function("document.querySelector('#head').value === '1'")
     assert other.get_attribute("#attention-kind [data-kind=encoder]", "aria-pressed") == "true"
     assert all("here" not in url.split("#")[0].removeprefix(address) for url in visited)
@@ -139,13 +136,13 @@ def test_the_snippet_and_the_link_give_the_same_again(
     page.locator("#method label", has_text=method).click()
     page.fill("#source-text textarea", "We are here.")
     page.click("#translate")
-    page.wait_for_function(ARRIVED)
+    wait_translated(page, "We are here.")
     page.click("[data-export=python]")
     code, named = page.inner_text(".snippet pre"), {}
     exec(code, named)  # noqa: S102 - what a reader would do with it
-    trace, held = named["trace"], "({ ...window.__explorer.trace.settings })"
-    assert page.evaluate(held) == dataclasses.asdict(trace.settings)
-    assert page.evaluate("window.__explorer.trace.translation") == trace.translation
+    here, there = named["trace"], trace(page)
+    assert there["settings"] == dataclasses.asdict(here.settings)
+    assert there["translation"] == here.translation
     assert ("method=" in code) is (method != "automatic")
     page.keyboard.press("Escape")
     page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
@@ -153,13 +150,13 @@ def test_the_snippet_and_the_link_give_the_same_again(
     page.wait_for_function("window.copied")
     other = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     other.goto(page.evaluate("window.copied"))
-    other.wait_for_function(ARRIVED, timeout=60_000)
-    assert other.evaluate(held) == page.evaluate(held)
+    other.set_default_timeout(60_000)
+    wait_translated(other, "We are here.")
+    assert trace(other)["settings"] == there["settings"]
     other.context.close()
 
 
 def test_sixteen_bits_are_what_the_page_was_sent(open_page: Callable[..., Page], example: Callable) -> None:
     page, stored = open_page(), example("en-zh-father")
     sent = unpack(stored["weights"]["encoder"], "u16")
-    held = page.evaluate("[...window.__explorer.trace.maps.encoder.values]")
-    np.testing.assert_allclose(held, sent, atol=1e-7)
+    np.testing.assert_allclose(np.ravel(trace(page)["encoder"]), sent, atol=1e-7)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.shown import TRACE, InFlight, pick, shown, trace, wait_shown, wait_translated
 from translator.decode.steps import advance
 from translator.model import Cache, Stepped, Transformer
 
@@ -41,14 +42,14 @@ def test_a_sentence_is_translated_token_by_token(open_page: Callable[..., Page],
     page.fill("#source-text textarea", "Good morning. We are here.")
     page.click("#translate")
     page.wait_for_function("document.querySelectorAll('.chips.tgt .chip').length === 2")
-    assert page.evaluate("window.__explorer.trace.live && document.body.classList.contains('busy')")
+    assert shown(page)["live"] and page.evaluate("document.body.classList.contains('busy')")
     held.set()
     page.wait_for_function("!document.body.classList.contains('busy')")
-    page.wait_for_function("window.__explorer.trace && window.__explorer.trace.source === 'Good morning. We are here.'")
+    wait_translated(page, "Good morning. We are here.")
     assert page.locator(".notice:visible").count() == 0
     seen = page.evaluate("window.seen")
     assert 2 in seen and seen[-1] > 2
-    assert page.evaluate("window.__explorer.trace.tgt.length") == seen[-1]
+    assert len(trace(page)["tgt"]) == seen[-1]
 
 
 def test_what_is_chosen_while_a_translation_is_written_is_shown_when_it_is_whole(
@@ -56,24 +57,21 @@ def test_what_is_chosen_while_a_translation_is_written_is_shown_when_it_is_whole
 ) -> None:
     """Only cross rows arrive before that: the maps of the encoder are not there yet."""
     page = open_page()
-    state = "(({ kind, layer, head, view }) => [kind, layer, head, view])(window.__explorer.state)"
     page.fill("#source-text textarea", "Good morning. We are here.")
     page.click("#translate")
-    page.wait_for_function("window.__explorer.trace.live")
-    page.evaluate("""() => {
-        document.querySelector('#explorer [data-kind=encoder]').click();
-        document.querySelector('#explorer [data-view=aggregate]').click();
-        window.__explorer.set({ layer: 1, head: 3 });
-    }""")
-    assert page.evaluate(state) == ["cross", 1, 3, "heatmap"]
-    assert page.evaluate("window.__explorer.trace.live")
+    wait_shown(page, live=True)
+    page.click("#explorer [data-kind=encoder]")
+    page.click("#explorer [data-view=aggregate]")
+    pick(page, layer=1, head=3)
+    wait_shown(page, live=True, kind="cross", layer=1, head=3, view="heatmap")
     held.set()
-    page.wait_for_function("!document.body.classList.contains('busy') && !window.__explorer.trace.live")
-    assert page.evaluate(state) == ["encoder", 1, 3, "aggregate"]
+    page.wait_for_function("!document.body.classList.contains('busy')")
+    wait_shown(page, live=False, kind="encoder", layer=1, head=3, view="aggregate")
     page.fill("#source-text textarea", "We are here.")
     page.keyboard.press("Enter")
-    page.wait_for_function("window.__explorer.trace.source === 'We are here.' && !window.__explorer.trace.live")
-    assert page.evaluate(state) == ["encoder", 1, 3, "aggregate"], "what was looked at stays for the next sentence"
+    wait_translated(page, "We are here.")
+    stays = {name: shown(page)[name] for name in ("kind", "layer", "head", "view")}
+    assert stays == {"kind": "encoder", "layer": 1, "head": 3, "view": "aggregate"}, "for the next sentence"
 
 
 def test_an_answer_that_cannot_be_read_ends_the_wait(open_page: Callable[..., Page]) -> None:
@@ -115,18 +113,20 @@ LONG = "Yesterday my old neighbour told me that the small cat which lives in his
 @pytest.mark.parametrize("by", ["#stop", ".examples button:nth-child(2)"], ids=["stop", "example"])
 def test_what_was_stopped_leaves_nothing(open_page: Callable[..., Page], held: threading.Event, by: str) -> None:
     page = open_page()
+    flight = InFlight(page)
     page.click(".settings-toggle")
     page.locator("#method label", has_text="beam").click()
     page.fill("#source-text textarea", LONG)
     page.click("#translate")
-    page.wait_for_function("window.__explorer.trace.live")
+    wait_shown(page, live=True)
     page.evaluate("by => document.querySelector(by).click()", by)
     held.set()
     page.wait_for_function("!document.body.classList.contains('busy')")
-    page.wait_for_timeout(2000)  # what was under way would have come
-    shown = page.evaluate("(({ source, translation, live }) => [source, translation, !!live])(window.__explorer.trace)")
-    assert shown == [shown[0], page.input_value("#translation textarea"), False]
-    assert shown[0] != LONG.strip() and (by == "#stop" or shown[0] == page.input_value("#source-text textarea"))
+    flight.wait()  # what was under way has come
+    now = shown(page)
+    assert not now["live"] and now["translation"] == page.input_value("#translation textarea")
+    assert now["source"] != LONG.strip()
+    assert by == "#stop" or now["source"] == page.input_value("#source-text textarea")
 
 
 KEYS = ["Enter", "Control+Enter", "Meta+Enter"]
@@ -137,7 +137,7 @@ def test_enter_translates_whatever_is_held_with_it(open_page: Callable[..., Page
     page = open_page()
     page.fill("#source-text textarea", "We are here.")
     page.keyboard.press(key)
-    page.wait_for_function("window.__explorer.trace.source === 'We are here.' && !window.__explorer.trace.live")
+    wait_translated(page, "We are here.")
     assert not page.evaluate("document.body.classList.contains('busy')")
 
 
@@ -158,7 +158,7 @@ def test_a_double_click_on_translate_does_not_stop_it(open_page: Callable[..., P
     page.fill("#source-text textarea", LONG)
     page.dblclick("#translate")
     page.wait_for_function("!document.body.classList.contains('busy')")
-    assert page.evaluate("window.__explorer.trace.source") == LONG
+    assert trace(page)["source"] == LONG
     assert page.locator(".notice:visible").count() == 0
 
 
@@ -166,15 +166,17 @@ def test_a_double_click_on_translate_does_not_stop_it(open_page: Callable[..., P
 def test_enter_on_an_edited_sentence_leaves_the_former_one(open_page: Callable[..., Page], wait: int) -> None:
     """Whether that is under way or its answer too."""
     page = open_page()
+    flight = InFlight(page)
     page.fill("#source-text textarea", LONG)
     page.keyboard.press("Enter")
-    page.wait_for_timeout(wait)
+    page.evaluate("wait => new Promise(done => setTimeout(done, wait))", wait)  # a person's pause
     page.fill("#source-text textarea", "We are here.")
     page.keyboard.press("Enter")
     page.wait_for_function("!document.body.classList.contains('busy')")
-    page.wait_for_timeout(1000)
-    assert page.evaluate("(({ source, live }) => [source, !!live])(window.__explorer.trace)") == ["We are here.", False]
-    assert page.input_value("#translation textarea") == page.evaluate("window.__explorer.trace.translation")
+    flight.wait()
+    now = shown(page)
+    assert (now["source"], now["live"]) == ("We are here.", False)
+    assert page.input_value("#translation textarea") == now["translation"]
     assert page.locator(".notice:visible").count() == 0
 
 
@@ -184,16 +186,16 @@ def test_a_beam_search_shows_its_hypotheses_at_every_step(open_page: Callable[..
     page.locator("#method label", has_text="beam").click()
     page.fill("#source-text textarea", "We are here.")
     page.click("#translate")
-    page.wait_for_function("(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)")
+    wait_translated(page, "We are here.")
     page.wait_for_function("document.querySelectorAll('.beam-list li').length > 1")
-    steps = page.evaluate("window.__explorer.trace.steps.map(step => step.b)")
+    steps = trace(page)["hypotheses"]
     for step in (0, len(steps) - 1):
         page.locator("#step-slider").fill(str(step + 1))
-        page.wait_for_function(f"window.__explorer.state.step === {step} && !window.__explorer.frame")
+        wait_shown(page, step=step)
         texts, scores = (page.locator(f".beam-list .{part}").all_text_contents() for part in "tp")
-        assert [text.strip() for text in texts] == [beam["s"] or "∅" for beam in steps[step]]
+        assert [text.strip() for text in texts] == [beam["text"] or "∅" for beam in steps[step]]
         said = [score.strip().removeprefix("■ ").replace("−", "-") for score in scores]
-        assert [float(score) for score in said] == pytest.approx([beam["n"] for beam in steps[step]], abs=0.006)
+        assert [float(score) for score in said] == pytest.approx([beam["score"] for beam in steps[step]], abs=0.006)
         assert page.locator(".beam-list .pickd").count() == 1, "the winner's own beginning is marked"
 
 
@@ -204,8 +206,8 @@ def test_beam_means_what_the_checkpoint_says_unless_it_is_changed_by_hand(open_p
     page.locator("#method label", has_text="beam").click()
     page.fill("#source-text textarea", "We are here.")
     page.click("#translate")
-    page.wait_for_function("(x => x.trace.source === 'We are here.' && !x.trace.live)(window.__explorer)")
-    used, own = page.evaluate("[window.__explorer.trace.settings, window.__explorer.trace.own]")
+    wait_translated(page, "We are here.")
+    used, own = (trace(page)[name] for name in ("settings", "own"))
     assert used == {**own, "method": "beam"}
     expect(page.locator(".settings-toggle")).to_contain_text(f"beam {own['beam']}")
     expect(page.locator(".settings-toggle")).not_to_contain_text("by hand")
@@ -213,6 +215,6 @@ def test_beam_means_what_the_checkpoint_says_unless_it_is_changed_by_hand(open_p
     page.keyboard.type("0.2")
     page.keyboard.press("Tab")
     page.click("#translate")
-    page.wait_for_function("(x => !x.trace.live && x.trace.settings.length_penalty === 0.2)(window.__explorer)")
+    page.wait_for_function(f"{TRACE}?.settings.length_penalty === 0.2")
     for label in (".settings-toggle", ".export .model"):
         expect(page.locator(label)).to_contain_text(f"beam {own['beam']}, length penalty 0.2 set by hand")

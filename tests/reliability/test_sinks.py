@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import pytest
 
 from benchmarks.served import free_port
+from benchmarks.shown import SHOWN, settle, wait_translated
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAYLOADS = [
@@ -104,22 +105,21 @@ def translate(watch: Watch, url: str, text: str) -> None:
 
 
 def ask(watch: Watch, text: str) -> None:
-    watch.page.wait_for_function("window.__explorer && document.querySelector('#source-text textarea')?.value")
-    watch.page.wait_for_timeout(1000)  # the page fills in its example first
+    watch.page.wait_for_function(
+        "document.querySelector('.ax') && document.querySelector('#source-text textarea')?.value"
+    )
+    settle(watch.page)  # the page fills in its example first
     watch.page.fill("#source-text textarea", text)
     watch.page.click("#translate")
     wait_for_trace(watch, text)
 
 
 def wait_for_trace(watch: Watch, text: str) -> None:
-    now = "window.__explorer?.trace"
     try:
-        watch.page.wait_for_function(f"text => {now} && !{now}.live && {now}.source === text", arg=text)
+        wait_translated(watch.page, text)
     except Exception as error:
-        shown = watch.page.evaluate(
-            "[document.body.className, document.body.innerText, window.__explorer.trace?.source]"
-        )
-        raise AssertionError(f"no translation; errors {watch.errors}, shown {shown}") from error
+        seen = watch.page.evaluate(f"[document.body.className, document.body.innerText, {SHOWN}.source]")
+        raise AssertionError(f"no translation; errors {watch.errors}, shown {seen}") from error
 
 
 def test_nothing_that_was_typed_runs_in_any_view(watch: Watch, live: Any, hostile: str) -> None:
@@ -137,13 +137,13 @@ def test_nothing_that_was_typed_runs_in_any_view(watch: Watch, live: Any, hostil
         }
     }""")
     watch.page.mouse.move(640, 500)
-    watch.page.wait_for_timeout(500)
+    settle(watch.page)
     watch.check()
 
 
 def test_special_tokens_can_be_read(watch: Watch, live: Any, hostile: str) -> None:
     translate(watch, live.url, hostile)
-    watch.page.wait_for_timeout(500)
+    settle(watch.page)
     seen = set(
         watch.page.evaluate("""() => [...document.querySelectorAll("#explorer *")]
         .filter(node => !node.children.length).map(node => node.textContent.trim())""")
@@ -171,7 +171,7 @@ def test_nothing_that_was_typed_runs_in_another_tab(watch: Watch, live: Any, hos
     field, run, ran, more = TABS[tab]
     page = watch.page
     page.goto(live.url)
-    page.wait_for_function("window.__explorer && document.querySelector('#source-text textarea')?.value")
+    page.wait_for_function("document.querySelector('.ax') && document.querySelector('#source-text textarea')?.value")
     page.get_by_role("tab", name=tab).click()
     page.fill(field, " ".join(PAYLOADS[:2]) if tab == "Lesson" else hostile)  # it splits its text, 128 tokens at most
     if tab == "Compare":
@@ -180,12 +180,12 @@ def test_nothing_that_was_typed_runs_in_another_tab(watch: Watch, live: Any, hos
     page.locator(ran).first.wait_for()
     for button in range(page.locator(more).count()):
         page.locator(more).nth(button).evaluate("button => button.click()")
-        page.wait_for_timeout(400)
+        settle(page)
         page.locator(ran).first.wait_for()
     if tab != "Lesson":
         page.locator(more).first.evaluate("button => button.click()")
         page.wait_for_function("text => document.body.textContent.includes(text)", arg=PAYLOADS[0])
-    page.wait_for_timeout(500)
+    settle(page)
     watch.check()
 
 
@@ -196,7 +196,7 @@ def test_the_offline_page_runs_nothing_of_it(watch: Watch, live: Any, hostile: s
     path.write_bytes(base64.b64decode(answer["base64"]))
     watch.page.goto(path.as_uri())
     watch.page.wait_for_function("window.__payload")
-    watch.page.wait_for_timeout(1000)
+    settle(watch.page)
     watch.check()
 
 

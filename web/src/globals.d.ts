@@ -15,8 +15,6 @@ interface Window {
     | import("./main").AttentionExplorer
     | { copy: (text: string) => Promise<void>; trace: () => object | null };
   Plotly?: import("./plot/plotly").PlotlyApi;
-  /** The page's explorer, for tests and measurements alone. */
-  __explorer?: import("./tabs/explorer/explorer").Explorer;
   __explorerData?: import("./tabs/page").PageData;
   __explorerLocales?: import("./dom/scene").Tables;
   __decodeDefaults?: Record<string, unknown>;

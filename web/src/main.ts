@@ -17,6 +17,7 @@ import { mountChrome } from "./tabs/chrome/chrome";
 import { mountCompare } from "./tabs/compare/compare";
 import { mountLab } from "./tabs/lab/lab";
 import { mountLesson } from "./tabs/lesson/lesson";
+import { plainTrace } from "./trace/plain";
 import { type PageFields, type Props, type Watch, pageData } from "./tabs/page";
 
 const fields: PageFields = { field, setField, direction, settled: pageSettled };
@@ -48,14 +49,18 @@ const entries = {
     return entry.go!();
   },
   /* what an offline page calls */
-  offline: mountOffline,
+  offline: () => {
+    entry.explorer = mountOffline();
+  },
+  /** The translation that is shown, as plain arrays; null while none is whole. */
+  trace: () => plainTrace(entry.explorer?.trace),
 };
 export type AttentionExplorer = typeof entries;
 
 window.AttentionExplorer = entries;
 
 const { plotly } = pageData(); // an offline page holds it
-if (plotly) loadPlotly(plotly, (why) => window.__explorer?.notice(why, true));
+if (plotly) loadPlotly(plotly, (why) => entry.explorer?.notice(why, true));
 
 addEventListener("hashchange", () => followLesson());
 followLesson();

@@ -35,7 +35,8 @@ export const entry: {
   run: (() => number) | null;
   opened: ((current: Fields) => Fields) | null;
   go: (() => Promise<void>) | null;
-} = { run: null, opened: null, go: null };
+  explorer: Explorer | null;
+} = { run: null, opened: null, go: null, explorer: null };
 
 const TRIES = 100;
 const BETWEEN = 20; // ms
@@ -66,7 +67,7 @@ class ExplorerPage {
     server: ExplorerServer | null,
   ) {
     const x = (this.x = new Explorer(element, { server }));
-    window.__explorer = x;
+    entry.explorer = x;
     this.busy = makeBusy(() => this.lost(), server?.gone);
     this.examples = makeExamples(x, {
       isSettled: () => this.settled,

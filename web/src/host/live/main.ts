@@ -10,6 +10,7 @@ import type { ExplorerServer } from "../../protocol/server";
 import { mountChrome } from "../../tabs/chrome/chrome";
 import { mountLab } from "../../tabs/lab/lab";
 import { firstExample, pageData } from "../../tabs/page";
+import { plainTrace } from "../../trace/plain";
 import { entry as gradioEntry, mountExplorer } from "../gradio/explorer";
 import { direction, dressFields, field as anyField, pageSettled, setField } from "../gradio/fields";
 import { mountAbout } from "./about";
@@ -20,7 +21,6 @@ import markup from "./page.html";
 import { liveServer } from "./server";
 import { site } from "./site";
 import { mountTabs } from "./tabs";
-import { plainTrace } from "./plain";
 import { Weights } from "./weights";
 
 /** What the explorer gives to the page around it. */
@@ -88,7 +88,7 @@ const onlyExamples = (): void => {
     const button = document.querySelector<HTMLButtonElement>(`#${id}`);
     if (button) button.disabled = true;
   }
-  window.__explorer!.notice(
+  entry.explorer.notice(
     t(
       "This browser cannot compute here: it has no WebAssembly SIMD. The examples can be explored.",
     ),
@@ -111,10 +111,10 @@ const open = async (): Promise<void> => {
   const server = liveServer(client, weights) as unknown as ExplorerServer & LabServer;
   const { props, watch, send } = channel();
   mountExplorer(document.querySelector("#explorer")!, props, watch, server);
-  loadPlotly(pageData().plotly!, (why) => window.__explorer?.notice(why, true));
+  loadPlotly(pageData().plotly!, (why) => entry.explorer.notice(why, true));
   const opens = firstExample(first);
   if (opens) send({ kind: "example", id: opens.id });
-  else window.__explorer!.empty(t("Nothing translated yet."));
+  else entry.explorer.empty(t("Nothing translated yet."));
   mountLiveCompare(client, weights, channel(), fields);
   mountLab(document.querySelector("#lab")!, server, fields);
   document.querySelector("#copy")!.addEventListener("click", () => {
@@ -150,7 +150,7 @@ const asked = (): void => {
 window.AttentionExplorer = {
   copy: copyText,
   /** The translation that is shown, as plain arrays. */
-  trace: () => plainTrace(window.__explorer?.trace),
+  trace: () => plainTrace(entry.explorer?.trace),
 };
 void open().catch((error: unknown) => {
   document.body.append(el("p", { class: "notice", text: String(error) }));

@@ -5,10 +5,10 @@ import { mountChrome } from "../../tabs/chrome/chrome";
 import { Explorer } from "../../tabs/explorer/explorer";
 
 /** An offline page holds its own translation: no server, nothing but this document. */
-export const mountOffline = (): void => {
+export const mountOffline = (): Explorer => {
   const x = new Explorer(document.getElementById("explorer")!);
-  window.__explorer = x;
   mountChrome(document.getElementById("page-chrome")!);
   x.wanted = readPermalink(location.hash);
   x.show(window.__payload!);
+  return x;
 };

@@ -28,6 +28,7 @@ import { LiveTranslation } from "../../trace/live";
 import { type Group, type Picture, type Slicing, slice } from "../../trace/picture";
 import { Translation } from "../../trace/translation";
 import markup from "./explorer.html";
+import { tellShown } from "./shown";
 
 type Patch = Partial<View & Signals>;
 /** The view that was left for a translation that is being written; `picked`: another head was chosen meanwhile. */
@@ -241,6 +242,7 @@ export class Explorer implements ExplorerContext {
     this.enter();
     const { changed } = this;
     this.changed = new Set();
+    if (this.trace) tellShown(this.root, this.trace, this.state);
     if (!this.trace || !this.root.clientWidth) return;
     if (MAP_KEYS.some((name) => changed.has(name))) changed.add("map");
     if (["trace", ...COLOUR_KEYS].some((name) => changed.has(name))) changed.add("colours");

@@ -1,7 +1,7 @@
 /* The translation that is shown as plain arrays: for tests and the curious. */
 
-import { KINDS } from "../../protocol/messages";
-import type { Maps, Translation } from "../../trace/translation";
+import { KINDS } from "../protocol/messages";
+import type { Maps, Translation } from "./translation";
 
 type Nested = number[] | Nested[];
 
@@ -22,15 +22,20 @@ export const plainTrace = (trace: Translation | null | undefined): object | null
   const maps = Object.fromEntries(KINDS.map((kind) => [kind, nested(trace.maps[kind]!)]));
   return {
     source: trace.source,
+    direction: trace.direction,
     translation: trace.translation,
     checkpoint: trace.checkpoint,
     settings: trace.settings,
+    own: trace.own,
+    leading: trace.leading,
     src: trace.src.map(({ s, i }) => ({ text: s, id: i })),
     tgt: trace.tgt.map(({ s, i }) => ({ text: s, id: i })),
     log_probs: trace.steps.map(({ lp }) => lp),
     candidates: trace.steps.map(({ c }) =>
       c.map(({ s, i, lp }) => ({ text: s, id: i, log_prob: lp })),
     ),
+    hypotheses: trace.steps.map(({ b }) => (b ?? []).map(({ s, n }) => ({ text: s, score: n }))),
+    roles: Object.fromEntries(KINDS.map((kind) => [kind, trace.heads![kind].role])),
     ...maps,
   };
 };
