@@ -75,7 +75,9 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_the_index_of_decisions_is_that_of_its_files() -> None:
     """Numbers without a gap, and title and status as they stand in each file."""
     folder = ROOT / "docs" / "decisions"
-    rows = re.findall(r"^\| (\d+) \| \[(.+)\]\((.+)\) \| (.+) \|$", (folder / "index.md").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (\d+) \| \[(.+)\]\((.+)\) \| (.+) \|$", (folder / "index.md").read_text("utf-8"), re.MULTILINE
+    )
     assert [int(number) for number, *_ in rows] == list(range(1, len(rows) + 1))
     assert [file for _, _, file, _ in rows] == sorted(path.name for path in folder.glob("[0-9]*.md"))
     for number, title, file, status in rows:

@@ -1,4 +1,4 @@
-"""The command line, `python -m translator COMMAND`: `--help` lists every command; each part brings in its own."""
+"""The command line, `python -m translator COMMAND`, assembled from each part's `cli` module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands `convert`, `push` and `space` of python -m translator."""
+"""The commands `convert`, `push` and `space`."""
 
 from __future__ import annotations
 

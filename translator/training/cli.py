@@ -1,4 +1,4 @@
-"""The commands `train`, `prepare`, `evaluate`, `adequacy` and `describe` of python -m translator."""
+"""The commands `train`, `prepare`, `evaluate`, `adequacy` and `describe`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lab's commands: lab, and those that measure over a corpus. Heavy libraries wait until one of them runs."""
+"""The commands `lab`, `profile`, `align-bench`, `arena`, `index` and `omission-bench`; heavy imports are deferred."""
 
 from __future__ import annotations
 

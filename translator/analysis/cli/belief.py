@@ -1,4 +1,4 @@
-"""The views of `lab` that ask what may be believed and where else: alti, arena, omissions, search."""
+"""The `lab` views alti, arena, omissions and search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The views of `lab` that decode, or judge a translation: force, edit, beams, lens, positions."""
+"""The `lab` views that decode or score a translation: force, edit, beams, lens, positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The views of `lab` that are about heads and their maps."""
+"""The `lab` views about heads and their maps."""
 
 from __future__ import annotations
 

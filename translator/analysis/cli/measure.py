@@ -1,4 +1,4 @@
-"""The commands that measure over sentences and store what they find in the checkpoint: arena, index, omission-bench."""
+"""The commands arena, index and omission-bench, which store measurements in the checkpoint."""
 
 from __future__ import annotations
 

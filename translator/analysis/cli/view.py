@@ -1,4 +1,4 @@
-"""What a view of `lab` is, and how its answer is written: as a table for a person, or as JSON."""
+"""A view of `lab` and its output, as a table or as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The views of `lab` that ask for causes: contrast, patch, why-here, decoder-lens."""
+"""The `lab` views about causes: contrast, patch, why-here, decoder-lens."""
 
 from __future__ import annotations
 
