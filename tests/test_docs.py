@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 import translator
+from benchmarks.modules import MARK, on_page_markdown, summary
 from translator import __main__ as command_line
 from translator.training.claim import read_config
 
@@ -65,9 +66,36 @@ def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path: Path) -> Non
 
 
 def test_every_page_is_in_the_navigation() -> None:
+    """But for the decisions, each of which their index lists."""
     nav = yaml.safe_dump(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"])
-    named = set(re.findall(r"[\w-]+\.md", nav))
-    assert named == {path.name for path in (ROOT / "docs").glob("*.md")}
+    named = set(re.findall(r"[\w/-]+\.md", nav))
+    assert named == {path.name for path in (ROOT / "docs").glob("*.md")} | {"decisions/index.md"}
+
+
+def test_the_index_of_decisions_is_that_of_its_files() -> None:
+    """Numbers without a gap, and title and status as they stand in each file."""
+    folder = ROOT / "docs" / "decisions"
+    rows = re.findall(
+        r"^\| (\d+) \| \[(.+)\]\((.+)\) \| (.+) \|$", (folder / "index.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert [int(number) for number, *_ in rows] == list(range(1, len(rows) + 1))
+    assert [file for _, _, file, _ in rows] == sorted(path.name for path in folder.glob("[0-9]*.md"))
+    for number, title, file, status in rows:
+        head, _, told = (folder / file).read_text(encoding="utf-8").splitlines()[:3]
+        assert file.startswith(f"{int(number):04d}-")
+        assert head == f"# {number}. {title}"
+        assert re.sub(r"\[(\d+)\]\([^)]+\)", r"\1", told).startswith(f"Status: {status} · 20")
+        assert re.match(r"accepted|superseded by \d+|rejected", status), file
+
+
+def test_every_module_has_a_summary_and_is_listed() -> None:
+    """The list is made when the site is built, from the first lines of the docstrings."""
+    page = on_page_markdown((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    assert MARK not in page
+    for path in sorted((ROOT / "translator").rglob("*.py")):
+        told = summary(path)
+        assert told.endswith("."), f"{path}: the first line of the docstring is a sentence, whole"
+        assert told.replace("*", "\\*") in page, path
 
 
 def test_what_the_guide_shows_of_its_config_is_in_the_file() -> None:
@@ -156,8 +184,8 @@ def faults(source: str, shapes: bool) -> Iterator[str]:
     "page", sorted([*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")]), ids=lambda page: page.name
 )
 def test_every_file_that_is_named_is_there(page: Path) -> None:
-    """But for what a page of history tells of files that have gone."""
-    if page.name in ("CHANGELOG.md", "decisions.md"):
+    """But for what the history tells of files that have gone."""
+    if page.name == "CHANGELOG.md":
         return
     named = re.findall(
         r"`((?:translator|tests|benchmarks|assets|configs|deploy|notebooks)/[\w./-]+)`",
@@ -201,8 +229,8 @@ def test_a_gap_in_the_docstrings_is_found(source: str, said: str | None) -> None
     assert list(faults(source, shapes=True)) == ([] if said is None else [said])
 
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
-TEXT = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXT = {page.relative_to(ROOT).as_posix().removeprefix("docs/"): page.read_text(encoding="utf-8") for page in PAGES}
 
 
 def typed(page: str) -> list[list[str]]:

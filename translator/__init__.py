@@ -1,4 +1,4 @@
-"""Translation by our own Transformer, with every decoding step and every attention weight to be seen.
+"""Translation with our own Transformer, exposing every decoding step and every attention weight.
 
     import translator
     trace = translator.load("de-en").translate("Ich renne in den Park.")

@@ -1,4 +1,4 @@
-"""The command line, `python -m translator COMMAND`: `--help` lists every command; each part brings in its own."""
+"""The command line, `python -m translator COMMAND`, assembled from each part's `cli` module."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ CHUNK = 2**16
 LONGEST = 2**20
 """Bytes of a line after which no more of it is kept: no text may have so many."""
 SETTINGS: dict[str, tuple[type, str]] = {
-    "method": (str, "greedy, beam or sample"),
-    "beam": (int, "width of the beam"),
-    "length_penalty": (float, "strength of the length penalty"),
-    "temperature": (float, "of sampling"),
-    "top_k": (int, "sample among the k best (0: all)"),
-    "top_p": (float, "sample among the best that hold this probability (1: all)"),
-    "seed": (int, "of sampling"),
-    "max_length": (int, "produced tokens at most, end of sentence included"),
-    "src": (str, "language of the text, as a multilingual checkpoint calls it (deu_Latn)"),
-    "tgt": (str, "language to translate into"),
+    "method": (str, "decoding method: greedy, beam or sample"),
+    "beam": (int, "beam width"),
+    "length_penalty": (float, "exponent of the length penalty"),
+    "temperature": (float, "sampling temperature"),
+    "top_k": (int, "sample from the k most likely tokens (0: all)"),
+    "top_p": (float, "sample from the smallest set of tokens with this probability (1: all)"),
+    "seed": (int, "sampling seed"),
+    "max_length": (int, "maximum number of produced tokens, including the end token"),
+    "src": (str, "source language code of a multilingual checkpoint (deu_Latn)"),
+    "tgt": (str, "target language code of a multilingual checkpoint"),
 }
 
 
@@ -89,46 +89,51 @@ def _forget_unwritten() -> None:
 def _parser() -> argparse.ArgumentParser:
     installed = Path(sys.argv[0]).stem == "attention-explorer"
     prog = "attention-explorer" if installed else "python -m translator"
-    parser = argparse.ArgumentParser(prog=prog, description="Translate, and see the attention.")
+    parser = argparse.ArgumentParser(prog=prog, description="Translate text and inspect attention.")
     parser.add_argument("--version", action="version", version=translator.__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    command = commands.add_parser("translate", help="translate a text, or every line of standard input")
-    command.add_argument("text", nargs="?", metavar="TEXT", help="without it, lines are read from standard input")
+    command = commands.add_parser("translate", help="translate a text, or each line of standard input")
+    command.add_argument("text", nargs="?", metavar="TEXT", help="text to translate (default: lines of standard input)")
     _add_model(command, required=True)
     command.set_defaults(run=_translate)
 
     command = commands.add_parser("trace", help="translate a text and save every attention map as .npz")
-    command.add_argument("text", metavar="TEXT")
-    command.add_argument("--out", required=True, type=Path, metavar="FILE.npz")
+    command.add_argument("text", metavar="TEXT", help="text to translate")
+    command.add_argument("--out", required=True, type=Path, metavar="FILE.npz", help="output file")
     _add_model(command, required=True)
     command.set_defaults(run=_trace)
 
     command = commands.add_parser("figure", help="draw attention as an interactive HTML page")
-    command.add_argument("text", nargs="?", metavar="TEXT", help="to translate; or give --trace")
-    command.add_argument("--trace", type=Path, metavar="FILE.npz", help="a saved trace to draw instead")
-    command.add_argument("--out", required=True, type=Path, metavar="FILE.html")
-    command.add_argument("--kind", default="cross", help="encoder, decoder or cross (default)")
-    command.add_argument("--layer", type=int, metavar="N", help="from 1; without layer and head: all at once")
-    command.add_argument("--head", type=int, metavar="N", help="from 1")
+    command.add_argument("text", nargs="?", metavar="TEXT", help="text to translate, unless --trace is given")
+    command.add_argument("--trace", type=Path, metavar="FILE.npz", help="draw a saved trace")
+    command.add_argument("--out", required=True, type=Path, metavar="FILE.html", help="output file")
+    command.add_argument("--kind", default="cross", help="attention: encoder, decoder or cross (default)")
+    command.add_argument("--layer", type=int, metavar="N", help="layer, from 1 (default: all layers and heads)")
+    command.add_argument("--head", type=int, metavar="N", help="head, from 1")
     _add_model(command, required=False)
     command.set_defaults(run=_figure)
 
-    command = commands.add_parser("export", help="write pages that need no server: translations, or the live page")
-    command.add_argument("texts", nargs="*", metavar="TEXT", help="to translate (default: the page's own examples)")
-    command.add_argument("--live", action="store_true", help="a page that translates in the visitor's browser")
-    command.add_argument("--out", type=Path, metavar="DIR", help="default: gallery, or site with --live")
-    command.add_argument("--file", type=Path, metavar="FILE.txt", help="more of them, one a line")
+    command = commands.add_parser("export", help="write a gallery of translations, or the live page, as static files")
+    command.add_argument("texts", nargs="*", metavar="TEXT", help="texts to translate (default: the page's examples)")
+    command.add_argument("--live", action="store_true", help="export the page that translates in the browser")
+    command.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: gallery; site with --live)")
+    command.add_argument("--file", type=Path, metavar="FILE.txt", help="file with further texts, one per line")
     _add_model(command, required=False, many=True)
     command.set_defaults(run=_export)
 
-    command = commands.add_parser("serve", help="start the page in the browser")
+    command = commands.add_parser("serve", help="start the web page")
     command.add_argument(
-        "checkpoints", nargs="*", metavar="CHECKPOINT", help="to offer first: a folder, a name, or owner/name@revision"
+        "checkpoints",
+        nargs="*",
+        metavar="CHECKPOINT",
+        help="checkpoints to list first: a folder, a name, or owner/name@revision",
     )
     command.add_argument("--host", help="address to listen on (default: 127.0.0.1, or $GRADIO_SERVER_NAME)")
     command.add_argument("--port", type=int, help="port to listen on (default: 7860, or $GRADIO_SERVER_PORT)")
-    command.add_argument("--mcp", action="store_true", help="offer the endpoints as tools (needs the package mcp)")
+    command.add_argument(
+        "--mcp", action="store_true", help="offer the endpoints as MCP tools (requires the package mcp)"
+    )
     command.set_defaults(run=_serve)
 
     training.add_commands(commands)
@@ -139,11 +144,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_model(command: argparse.ArgumentParser, *, required: bool, many: bool = False) -> None:
     """What every command that translates understands; a setting left out is the checkpoint's own."""
-    said = "a name (de-en), a folder, or a hub id (owner/name)" + ("; may be given again" if many else "")
+    said = "checkpoint: a name (de-en), a folder, or a hub id (owner/name)" + ("; repeatable" if many else "")
     command.add_argument("--model", required=required, action="append" if many else "store", help=said)
-    command.add_argument("--revision", help="of a hub id: the commit, 40 hex digits, or a branch")
-    command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
-    command.add_argument("--threads", type=int, help="threads that PyTorch may use")
+    command.add_argument("--revision", help="revision of a hub id: a commit (40 hex digits) or a branch")
+    command.add_argument("--device", default="auto", help="device: auto (default), cpu or cuda")
+    command.add_argument("--threads", type=int, help="number of PyTorch threads")
     for name, (kind, text) in SETTINGS.items():
         command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, help=text)
 

@@ -1,4 +1,4 @@
-"""What defines a model, a decoding and a training run: frozen values, checked when they are made."""
+"""Frozen, validated settings of a model, of decoding and of a training run."""
 
 from __future__ import annotations
 

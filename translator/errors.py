@@ -1,4 +1,4 @@
-"""The errors that a caller may meet: one tree, each message names the value and the remedy.
+"""The exception tree; each message names the value and the remedy.
 
     TranslatorError
     ├── InputError (also a ValueError)   change what was asked

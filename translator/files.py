@@ -1,4 +1,4 @@
-"""Results on disk: whole or not at all, whatever happens while they are written."""
+"""Atomic file writes: complete or not at all."""
 
 from __future__ import annotations
 

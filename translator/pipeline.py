@@ -1,4 +1,4 @@
-"""Text to `Trace`: the one door for page, command line, notebooks and tests."""
+"""`Translator`: text to `Trace`, for page, command line, notebooks and tests."""
 
 from __future__ import annotations
 

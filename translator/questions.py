@@ -1,4 +1,4 @@
-"""The lab's questions and views: what each asks for, with choices, ranges and defaults. The one place that says them.
+"""The lab's questions and views with their arguments, choices, ranges and defaults.
 
 The page makes its forms of it, the page's answers read and refuse by it, the analysis and the command line take their
 ranges from it.

@@ -1,4 +1,4 @@
-"""What a translation is asked for: everything that can be checked before the model runs."""
+"""Validation of a translation request before the model runs."""
 
 from __future__ import annotations
 

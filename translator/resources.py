@@ -1,4 +1,4 @@
-"""Where the files that are no code lie: beside the package in a checkout, within it where it was installed."""
+"""Paths of assets and checkpoints, in a checkout or an installed package."""
 
 from __future__ import annotations
 

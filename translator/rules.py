@@ -1,4 +1,4 @@
-"""What a value that a caller gives may be: one rule for numbers, flags and choices, refused by name."""
+"""Validation of numbers, flags and choices that a caller passes."""
 
 from __future__ import annotations
 

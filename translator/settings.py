@@ -1,4 +1,4 @@
-"""The keyword arguments of a translation, so that an editor and a type checker know each by name.
+"""The keyword arguments of a translation, typed for editors and type checkers.
 
 At run time they are ordinary keywords: whatever else is given is refused by `translator.request`, in words.
 """

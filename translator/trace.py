@@ -1,4 +1,4 @@
-"""One translation, whole: the frozen NumPy values that analysis, figures and page are made from."""
+"""`Trace`: one complete translation as frozen NumPy values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any encoder-decoder model of `transformers` as a `Translator`: the same traces, from real decoding."""
+"""Any encoder-decoder model of `transformers` as a `Translator` with the same traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A factor for each head of a model of `transformers`, by hooks on its output projections.
+"""Per-head gates for a model of `transformers`, by hooks on its output projections.
 
 The heads' outputs stand side by side in what an output projection reads, so that scaling a head's part there is
 what `Attention.merge` does in our own model. The gates in force belong to a thread, as models are shared by threads.

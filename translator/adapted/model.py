@@ -1,4 +1,4 @@
-"""A seq2seq model of `transformers` behind the calls of our own `Transformer`, so that search and replay run on it."""
+"""A seq2seq model of `transformers` behind the interface of our own `Transformer`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door: a model and a tokenizer of `transformers` in, a `Translator` out."""
+"""`adapt`: a model and a tokenizer of `transformers` in, a `Translator` out."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pure functions of attention maps and traces; what runs the model again takes a `Translator`."""
+"""Pure functions of attention maps and traces; those that rerun the model take a `Translator`."""

@@ -1,4 +1,4 @@
-"""Fewer, larger pictures of the same maps: heads combined, pieces joined to words, special tokens hidden."""
+"""Aggregated maps: heads combined, subwords merged into words, special tokens hidden."""
 
 from __future__ import annotations
 

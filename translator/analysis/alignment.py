@@ -1,4 +1,4 @@
-"""Word alignments read off attention, in Pharaoh format, and their error rate against a gold standard.
+"""Word alignments from attention in Pharaoh format, and their alignment error rate.
 
 A link is a (source, target) pair of positions counted from 0.
 """

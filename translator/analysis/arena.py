@@ -1,4 +1,4 @@
-"""Which picture may be believed: every attribution against what happens when words are really taken away.
+"""A comparison of attribution methods by occlusion and deletion.
 
 Two judges: occlusion (no attention reads the word) by Spearman's correlation, and deletion (the word is not there) by
 the log-probability lost with the words that a method puts first, averaged over the first, the first two, and so on

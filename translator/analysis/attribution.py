@@ -1,4 +1,4 @@
-"""Every map that claims to say which source token a prediction rests on, on the same axes."""
+"""Every attribution map from source tokens to predictions, on the same axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A beam search as a tree: every hypothesis that ever lived, what became of it, and greedy search beside it."""
+"""A beam search as a tree of every hypothesis, with greedy search for comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which heads align words: links read off every head, layer and norm map, judged by a hand-aligned set.
+"""Alignment error rate of every head, layer and norm map over a hand-aligned set.
 
 A row predicts one token and reads the token before it. Chen et al. 2020 ("Accurate word alignment induction from
 neural machine translation") found that some maps align the word that is read: both readings are tried, as

@@ -1,4 +1,4 @@
-"""Omissions and inventions made on purpose: references with a word dropped, and with a word added.
+"""Constructed omissions and inventions: references with a word dropped or added.
 
 Which source word loses its translation is known from a lexicon that never saw the model (see `lexicon`): only words
 are dropped whose link is sure in both directions. Source of the idea: Vamvas and Sennrich 2022, "As little as possible,

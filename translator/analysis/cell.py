@@ -1,4 +1,4 @@
-"""One attention cell, worked: from query and key to the weight and to what it carries."""
+"""One attention cell step by step, from query and key to weight and value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why this word and not that one: the difference of two logits at one step, split over the model and the source.
+"""Contrastive attribution: the difference of two logits, split over the model and the source.
 
 Over the model's parts the split is exact (see `parts`); over source words it is one of three estimates: gradient ×
 input and integrated gradients (`gradients`), and occlusion, where no attention may read the word.

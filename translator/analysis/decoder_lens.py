@@ -1,4 +1,4 @@
-"""DecoderLens: the translation that the decoder makes from each layer of the encoder.
+"""DecoderLens: the translation decoded from each layer of the encoder.
 
 Source: Langedijk et al. 2023, "DecoderLens: Layerwise interpretation of encoder-decoder Transformers". The stream after
 a layer goes through the encoder's own last norm, where it has one, and is then read as if it were the memory. The

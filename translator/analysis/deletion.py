@@ -1,4 +1,4 @@
-"""What a translation loses when words are taken out of its source, as if they had never been written.
+"""The drop in a translation's log-probability when words are deleted from its source.
 
 Sources: Li et al. 2016, "Understanding neural networks through representation erasure"; DeYoung et al. 2020, "ERASER"
 (comprehensiveness). Unlike occlusion, which hides words from attention, the others close ranks and take new positions.

@@ -1,4 +1,4 @@
-"""Another token in the place of one that was chosen, and what the model says from there on."""
+"""A produced token replaced by another, and decoding resumed from there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""May attention be believed here? Its order of the source words against the order that taking them away gives.
+"""Faithfulness of attention: its ranking of source words against occlusion.
 
 Truth by occlusion: how much log-probability a target token loses when no attention may read one source word.
 Sources: Jain and Wallace 2019, "Attention is not explanation"; Serrano and Smith 2019; the debate is older than

@@ -1,4 +1,4 @@
-"""Attention flow: how much could reach an output from each input if every attention were a pipe of that width.
+"""Attention flow: maximum flow from inputs to outputs, with attention weights as capacities.
 
 Source: Abnar and Zuidema 2020, "Quantifying attention flow in transformers", section 3 (maximum flow).
 """

@@ -1,4 +1,4 @@
-"""A person's own translation through the model: what it makes of each token, and whose fault the difference is."""
+"""A given translation scored by the model, token by token."""
 
 from __future__ import annotations
 

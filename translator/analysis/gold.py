@@ -1,4 +1,4 @@
-"""Sentence pairs whose words were aligned by hand, as they lie in `assets/alignments`."""
+"""Hand-aligned sentence pairs from `assets/alignments`."""
 
 from __future__ import annotations
 

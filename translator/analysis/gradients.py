@@ -1,4 +1,4 @@
-"""Gradient × input and integrated gradients: which input token a score rests on.
+"""Gradient × input and integrated gradients over input tokens.
 
 Sources: Denil et al. 2014, "Extraction of salient sentences from labelled documents" (gradient × input); Sundararajan
 et al. 2017, "Axiomatic attribution for deep networks" (integrated gradients). The input is the word embedding of each

@@ -1,4 +1,4 @@
-"""What each head does in one set of maps: measures per head, and one role that sums them up (`roles` judges it).
+"""Measures per head over one set of maps, and one role that summarises them.
 
 Sources: Voita et al. 2019 (positional heads, confidence), Clark et al. 2019 (entropy, attention to
 separators and punctuation), Vig and Belinkov 2019 (attention distance).

@@ -1,4 +1,4 @@
-"""A compact index of what a checkpoint does over a file of sentences, and how it is stored.
+"""The search index of a checkpoint over a file of sentences, and its storage format.
 
 For every head and every token of every sentence: the key it reads most, and with what weight. For every token: the
 stream before each layer and after the last, turned to its main directions. Weights and directions are bytes: weights

@@ -1,4 +1,4 @@
-"""Make the index of a checkpoint: translate a file of sentences and keep what every head and every layer did."""
+"""Building the search index: every head and every layer over a file of sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heads switched off, one by one or as a person likes, and what that does to a translation.
+"""Head ablation: heads gated one by one or in any combination, and the effect on a translation.
 
 A gate between 0 and 1 multiplies a head's output before the output projection; 1 is the model as it is.
 Sources: Voita et al. 2019, "Analyzing multi-head self-attention"; Michel et al. 2019, "Are sixteen heads

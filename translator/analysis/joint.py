@@ -1,4 +1,4 @@
-"""The joint picture of a head's queries and keys: what stands near each other, the head tends to link.
+"""The joint plane of a head's queries and keys, where nearby points tend to attend to each other.
 
 Source: Yeh et al. 2023, "AttentionViz". Adding a vector to every key, or making queries longer and keys shorter by one
 factor, changes no weight; so both clouds are brought to one centre and one spread first. They draw t-SNE or UMAP; here

@@ -1,4 +1,4 @@
-"""The logit lens for the decoder: what each layer would say if it had the last word.
+"""The logit lens for the decoder: each layer's prediction through the final projection.
 
 Source: nostalgebraist 2020, "interpreting GPT: the logit lens". The output projection was trained on the last
 layer alone, so that an early layer's "word" may be nonsense though the layer does its work.

@@ -1,4 +1,4 @@
-"""Which words translate each other, learnt from sentence pairs alone: a judge that knows nothing of the model.
+"""A translation lexicon learnt from sentence pairs alone (IBM model 1), independent of the model.
 
 Source: Brown et al. 1993, "The mathematics of statistical machine translation", IBM model 1, by expectation
 maximisation in both directions. It knows no order and no phrases: only words that it is sure of are used.

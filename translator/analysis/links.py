@@ -1,4 +1,4 @@
-"""A map as words and numbers: its strongest links, and a table that a spreadsheet opens safely."""
+"""A map's strongest links, and a CSV that is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 

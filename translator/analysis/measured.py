@@ -1,4 +1,4 @@
-"""The arena of a checkpoint as it is stored and told in its card, and what the card says of the omission meter."""
+"""Stored arena results of a checkpoint, and the card's sections on arena and omission meter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two sentences that differ in little, and the word that comes of it: what a patching board compares.
+"""Minimal pairs: two sentences that differ in little, and the word that differs in their translations.
 
 Positions are matched by what both sentences share, and one for one where a stretch is replaced by one as long.
 """

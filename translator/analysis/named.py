@@ -1,4 +1,4 @@
-"""Tokens that a person names: as they are shown, or by their ids."""
+"""Tokens selected by their displayed text or by id."""
 
 from __future__ import annotations
 

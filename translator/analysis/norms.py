@@ -1,4 +1,4 @@
-"""Norm-based attention: how large the vector is that a key really adds, not only the weight it is read with.
+"""Norm-based attention: the size of the vector that each key contributes.
 
 Source: Kobayashi et al. 2020, "Attention is not only a weight": ‖α f(x)‖ with f(x) = (x W_V + b_V) W_O of one head.
 A large vector may still point where later layers do not look.

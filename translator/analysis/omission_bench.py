@@ -1,4 +1,4 @@
-"""How good the omission meter is: fitted on one half of cases made on purpose, judged on the other."""
+"""The omission meter fitted on one half of constructed cases and evaluated on the other."""
 
 from __future__ import annotations
 

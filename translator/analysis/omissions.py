@@ -1,4 +1,4 @@
-"""What was left out, and what was invented: a meter whose hit rate was measured.
+"""The omission meter: source words left out and target words invented, with a measured hit rate.
 
 Four signals (see `signals`) go into one score by logistic regression, which was fitted for a checkpoint on omissions
 and inventions made on purpose, and judged on others (see `omission_bench`). A mark says that nothing in the translation

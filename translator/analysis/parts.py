@@ -1,4 +1,4 @@
-"""The stream at one position as the sum of all that wrote it: embedding, position, every head, every feed-forward.
+"""The residual stream at one position as a sum of embedding, position, heads and feed-forward blocks.
 
 A residual stream is a sum, so that whatever reads it linearly can be split exactly over who wrote it. A layer norm is
 linear once its mean and deviation are held ("frozen") at what they are. Sources: Elhage et al. 2021, "A mathematical

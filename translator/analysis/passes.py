@@ -1,4 +1,4 @@
-"""The model run again over what a trace holds: what every intervention of this package stands on."""
+"""Rerunning the model over the tokens of a trace, the basis of every intervention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The patching board: a run of one sentence with single states of another put in, and how much comes back.
+"""Activation patching: states of one run put into another, and the fraction of the metric restored.
 
 Sources: Vig et al. 2020 and Meng et al. 2022 (causal tracing), Wang et al. 2023 (path to a head, minimal pairs); Zhang
 and Nanda 2024 on what to measure. What restores much carries the difference there; what restores nothing may still

@@ -1,4 +1,4 @@
-"""Positions shifted, scaled or taken away, and the sentence translated again: does the model count, or compare?
+"""Positions shifted, scaled or removed, and the sentence translated again.
 
 Source: Vaswani et al. 2017, section 3.5, chose sinusoids so that PE(p + k) is a linear function of PE(p) and
 PE(p) · PE(q) depends on p − q alone. A model need not have learned to use that.

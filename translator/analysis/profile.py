@@ -1,4 +1,4 @@
-"""What each head of a checkpoint does over a corpus, measured once and shipped with it.
+"""What each head of a checkpoint does over a corpus, measured once and stored with it.
 
 The file `profile.json` of a checkpoint says for every head its role, the measures behind it (see `heads`), and for
 cross-attention its alignment error rate, so that a page can say "L5H3: aligns". A role is what a head

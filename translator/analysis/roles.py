@@ -1,4 +1,4 @@
-"""Which role describes a head best, and how much of the head it describes.
+"""Head roles: the best fit beyond chance, and the share of rows that fit.
 
 Sources: Voita et al. 2019 (positional heads), Clark et al. 2019 (attention to separators), Chen et al. 2020 (an
 aligning head may align the word that its row reads, not the one that it predicts).

@@ -1,4 +1,4 @@
-"""How attention adds up over layers: which input token reached which output.
+"""Attention rollout: attention accumulated over layers, from input to output tokens.
 
 Source: Abnar and Zuidema 2020, "Quantifying attention flow in transformers". The way through the decoder,
 where each layer mixes in the source, follows Ferrando et al. 2022 (ALTI+) with raw weights in place of

@@ -1,4 +1,4 @@
-"""Corpus search: sentences where a head does the same, and the neighbours of a state, from a checkpoint's index."""
+"""Corpus search in a checkpoint's index: rows where a head does the same, and neighbours of a state."""
 
 from __future__ import annotations
 

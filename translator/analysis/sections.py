@@ -1,4 +1,4 @@
-"""Parts of a model card that are measured after it was written, each between marks of its own."""
+"""Sections of a model card that are measured later, each between its own markers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One corpus over several processes that `torchrun` started."""
+"""One corpus distributed over the processes of `torchrun`."""
 
 from __future__ import annotations
 

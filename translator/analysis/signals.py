@@ -1,5 +1,6 @@
-"""Four signals for each source word that nothing in the translation may rest on, and each produced word that may rest
-on nothing: of log-probability, occlusion, ALTI+ and attention. Higher is more suspicious.
+"""Four signals of omitted source words and invented target words: log-probability, occlusion, ALTI+ and attention.
+
+Higher is more suspicious.
 
 Sources: Vamvas and Sennrich 2022 (a translation that is likelier without a source word leaves it out); Guerreiro et
 al. 2023 (log-probability); Dale et al. 2023 (ALTI+). What each is worth was measured: see `omissions`.

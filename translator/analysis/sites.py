@@ -1,4 +1,4 @@
-"""The model run layer by layer, with every value on its way open to be read or replaced.
+"""The model run layer by layer, with every intermediate value readable and replaceable.
 
 A site is where one value stands: (kind, what, layer). Kinds are those of attention; what is one of
 

@@ -1,4 +1,4 @@
-"""One sentence's tensors, station by station: what stands between a text and the next word.
+"""The lesson's tensors for one sentence, from text to the next token.
 
 Everything is recomputed from the model's own modules and checked against its own forward pass; NumPy comes
 out. S source tokens (EOS too), T target rows, D d_model, H heads, E d_head, F d_ff, V vocabulary.

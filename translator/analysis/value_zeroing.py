@@ -1,4 +1,4 @@
-"""Value zeroing: how far a layer's output turns when one token's value is taken away.
+"""Value zeroing: how much a layer's output changes when one token's value is zeroed.
 
 Source: Mohebbi et al. 2023, "Quantifying context mixing in Transformers": cosine distance between a token's state
 after the layer and that state with one value vector set to 0 in all heads, the attention weights kept. They look at

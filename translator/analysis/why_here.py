@@ -1,4 +1,4 @@
-"""Why a head looks here, and what it then writes: one cell's score split over what wrote its query and its key.
+"""Why a head attends here and what it writes: one score split over query and key components.
 
 The score is a product of two sums (`parts`), so that it splits exactly over pairs: each writer of the query by each
 writer of the key. Sources: Elhage et al. 2021 (the QK and OV circuits); Kobayashi et al. 2021 on what a head takes from

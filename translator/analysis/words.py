@@ -1,4 +1,4 @@
-"""The words of one side of a trace, each with the tokens that it is made of."""
+"""The words of one side of a trace, each with its tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layout of "The Annotated Transformer: English-to-Chinese Translator", as a model and two tokenizers of ours.
+"""The layout of "The Annotated Transformer: English-to-Chinese Translator".
 
 Pre-norm with the unbiased deviation under the root, no activation in the feed-forward layer, separate embeddings.
 Its padding has the id of the unknown word, so that no attention reads an unknown source word. Heads are not to be

@@ -1,4 +1,4 @@
-"""What the layouts of `transformers` that descend from BART share: Marian, M2M100, mBART and FSMT.
+"""What the BART-derived layouts of `transformers` share: Marian, M2M100, mBART and FSMT.
 
 Names of files, keys of config.json and generation_config.json, and names of weights.
 """

@@ -1,4 +1,4 @@
-"""What a checkpoint is once it is loaded, and which files it is stored in."""
+"""A loaded checkpoint, and the files it is stored in."""
 
 from __future__ import annotations
 

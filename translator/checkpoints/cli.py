@@ -1,4 +1,4 @@
-"""The commands `convert`, `push` and `space` of python -m translator."""
+"""The commands `convert`, `push` and `space`."""
 
 from __future__ import annotations
 
@@ -8,31 +8,39 @@ from pathlib import Path
 
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the commands; heavy libraries are imported only when one of them runs."""
-    command = commands.add_parser("convert", help="turn an OPUS-MT or a source document's checkpoint into our format")
-    command.add_argument("source", type=Path, metavar="SOURCE", help="its folder, or its file of weights")
-    command.add_argument("folder", type=Path, metavar="FOLDER", help="what to write, such as checkpoints/my-model")
-    command.add_argument("--heads", type=int, help="attention heads, where the weights do not tell")
-    command.add_argument("--src", metavar="CODE", help="language of the source, such as en")
-    command.add_argument("--tgt", metavar="CODE", help="language of the target, such as zh")
-    command.add_argument("--dtype", default="float32", help="float32 (default), or float16 for half the size")
+    command = commands.add_parser("convert", help="convert an OPUS-MT or a source document's checkpoint to our format")
+    command.add_argument("source", type=Path, metavar="SOURCE", help="folder, or file of weights")
+    command.add_argument("folder", type=Path, metavar="FOLDER", help="output folder, such as checkpoints/my-model")
+    command.add_argument("--heads", type=int, help="number of attention heads, where the weights do not determine it")
+    command.add_argument("--src", metavar="CODE", help="source language, such as en")
+    command.add_argument("--tgt", metavar="CODE", help="target language, such as zh")
+    command.add_argument(
+        "--dtype", default="float32", help="stored type: float32 (default), or float16 for half the size"
+    )
     command.set_defaults(run=_convert)
 
     command = commands.add_parser("push", help="publish a checkpoint on the Hugging Face hub")
-    command.add_argument("folder", type=Path, metavar="FOLDER", help="of the checkpoint")
-    command.add_argument("repository", metavar="OWNER/NAME")
-    command.add_argument("--scores", type=Path, metavar="FILE.json", help="what `evaluate --json` wrote, for the card")
-    command.add_argument("--dataset", action="append", default=[], metavar="ID", help="hub id of training data")
-    command.add_argument("--licence", metavar="NAME", help="of the weights, such as cc-by-4.0 (what the card says)")
-    command.add_argument("--private", action="store_true", help="make the repository private, if it is made")
+    command.add_argument("folder", type=Path, metavar="FOLDER", help="folder of the checkpoint")
+    command.add_argument("repository", metavar="OWNER/NAME", help="hub id")
+    command.add_argument("--scores", type=Path, metavar="FILE.json", help="output of `evaluate --json`, for the card")
+    command.add_argument("--dataset", action="append", default=[], metavar="ID", help="hub id of a training data set")
+    command.add_argument(
+        "--licence", metavar="NAME", help="licence of the weights, such as cc-by-4.0 (default: the card's)"
+    )
+    command.add_argument("--private", action="store_true", help="make a new repository private")
     command.set_defaults(run=_push)
 
-    command = commands.add_parser("space", help="publish this page as a Hugging Face Space, or update it")
-    command.add_argument("repository", metavar="OWNER/NAME")
-    command.add_argument("--private", action="store_true", help="make the Space private, if it is made")
+    command = commands.add_parser("space", help="publish or update this page as a Hugging Face Space")
+    command.add_argument("repository", metavar="OWNER/NAME", help="hub id")
+    command.add_argument("--private", action="store_true", help="make a new Space private")
+    command.add_argument("--static", action="store_true", help="upload the output of `export --live` as a static Space")
     command.add_argument(
-        "--static", action="store_true", help="the live page that `export --live` wrote, on no machine"
+        "--folder",
+        type=Path,
+        default=Path("site"),
+        metavar="DIR",
+        help="folder to upload with --static (default: site)",
     )
-    command.add_argument("--folder", type=Path, default=Path("site"), metavar="DIR", help="where it lies (site)")
     command.set_defaults(run=_space)
 
 

@@ -1,4 +1,4 @@
-"""Foreign checkpoints into our own format: safetensors, JSON and a manifest."""
+"""Foreign checkpoints converted to our format: safetensors, JSON and a manifest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a checkpoint's settings may cost, reckoned before anything is made: a small folder can ask for a whole machine.
+"""Upper bounds on what a checkpoint's settings may cost, checked before allocation.
 
 The weights themselves lie in a file, whose size has to fit into the memory that is free.
 """

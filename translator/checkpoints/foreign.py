@@ -1,4 +1,4 @@
-"""What every foreign layout needs: tensors from a file that others wrote, checked one by one, nothing executed."""
+"""Tensors from foreign files, validated one by one; nothing is executed."""
 
 from __future__ import annotations
 

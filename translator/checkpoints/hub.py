@@ -1,4 +1,4 @@
-"""Checkpoints on the Hugging Face hub: fetched into its cache, pinned by the commit."""
+"""Checkpoints on the Hugging Face hub: downloaded into its cache, pinned by commit."""
 
 from __future__ import annotations
 

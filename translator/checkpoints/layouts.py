@@ -1,4 +1,4 @@
-"""Which of the layouts of `transformers` a folder has, told by its config.json."""
+"""Which layout of `transformers` a folder has, by its config.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layout of the German-English source document (nanoGPT's attention), as a model and two tokenizers of ours.
+"""The layout of the German-English source document (nanoGPT's attention).
 
 Post-norm, learned positions, fused `c_attn`, no activation in the feed-forward layer, every source padded to the
 block and the padding attended to. Heads are not to be seen in the weights. Ids are put in our order: padding,

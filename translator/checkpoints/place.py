@@ -1,4 +1,4 @@
-"""Where a checkpoint may be written: of all that a disk holds, only a checkpoint of ours is ever replaced."""
+"""Where a checkpoint may be written: only our own checkpoints are ever replaced."""
 
 from __future__ import annotations
 

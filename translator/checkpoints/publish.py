@@ -1,4 +1,4 @@
-"""To the Hugging Face hub: a checkpoint as a model, this repository as a Space."""
+"""Publishing to the Hugging Face hub: a checkpoint as a model, this repository as a Space."""
 
 from __future__ import annotations
 

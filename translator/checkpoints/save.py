@@ -1,4 +1,4 @@
-"""Write a checkpoint so that at any moment, whatever fails, a whole one is there."""
+"""Atomic writing of checkpoints: a failure leaves a complete one in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which checkpoints there are to choose from, told by names of files alone: nothing is read, no PyTorch needed."""
+"""The checkpoints on offer, found by file names alone, without reading files or importing PyTorch."""
 
 from __future__ import annotations
 

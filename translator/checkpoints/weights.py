@@ -1,4 +1,4 @@
-"""Weights in a safetensors file: what is written, and what is checked before a tensor is read."""
+"""Reading and writing weights as safetensors, with validation before a tensor is read."""
 
 from __future__ import annotations
 

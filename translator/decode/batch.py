@@ -1,4 +1,4 @@
-"""Many sentences at once, without maps: sorted by length, padded, and out of the batch as soon as they end."""
+"""Batched decoding without maps: sorted by length, padded, finished sentences removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every attention map and every probability of a hypothesis: by one teacher-forced pass, or as a search saw them."""
+"""Every attention map and probability of a hypothesis, by one teacher-forced pass or as recorded by a search."""
 
 from __future__ import annotations
 

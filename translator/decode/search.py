@@ -1,4 +1,4 @@
-"""Search for one translation over ids: greedy, beam or sampling, with a key/value cache, one step at a time."""
+"""Greedy, beam and sampled search over ids with a KV cache, one step at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search yields and returns, and what every search checks before it runs."""
+"""What a search yields and returns, and its argument checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention as lines between two columns of tokens: one head, several heads in colours, one word in all heads."""
+"""Attention as lines between two columns of tokens: one head, several heads, one word in all heads."""
 
 from __future__ import annotations
 

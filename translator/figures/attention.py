@@ -1,4 +1,4 @@
-"""Attention as pictures: one map, all heads at once, arcs between two lines of tokens, differences.
+"""Attention maps as heat maps, mosaics of all heads, arcs and differences.
 
 A map is [Q, K]: row q is the query token that reads `queries[q]`; its weights over the keys sum to 1.
 """

@@ -1,4 +1,4 @@
-"""Pictures of what may be believed: methods judged, words marked, and a head's queries and keys in one plane."""
+"""Figures of attribution rankings, omission marks and the joint plane of queries and keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of causes: shares of a difference over the model and over words, and what a patch brings back."""
+"""Figures of contrastive attribution and activation patching."""
 
 from __future__ import annotations
 

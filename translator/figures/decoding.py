@@ -1,4 +1,4 @@
-"""Decoding as pictures: the candidates of a step, how sure each token was, the tree of a beam search."""
+"""Figures of decoding: candidates of a step, confidence per token, the beam tree."""
 
 from __future__ import annotations
 

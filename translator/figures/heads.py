@@ -1,4 +1,4 @@
-"""One number for every head: layers down, heads across."""
+"""One number per head: layers down, heads across."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of the lab's own measures: the logit lens, attention against occlusion, one cell's products."""
+"""Figures of the logit lens, of attention against occlusion, and of one cell's products."""
 
 from __future__ import annotations
 

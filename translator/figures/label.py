@@ -1,4 +1,4 @@
-"""How a token is written wherever it is shown: one function for every sink, so that nothing in it is ever markup."""
+"""The one function that escapes and formats a token for display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What attention may see: the look-ahead mask of the decoder and the padding mask of a batch."""
+"""The decoder's look-ahead mask and the padding mask of a batch."""
 
 from __future__ import annotations
 

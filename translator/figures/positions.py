@@ -1,4 +1,4 @@
-"""Positional encodings as pictures, and the sinusoidal tables themselves, computed apart from the model's.
+"""Figures of positional encodings, and sinusoidal tables computed independently of the model's.
 
 A table is [P, D]: row p is what is added to the embedding at position p.
 """

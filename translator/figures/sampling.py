@@ -1,4 +1,4 @@
-"""Sampling as a picture: what a temperature does to the probabilities of the next token."""
+"""The effect of temperature on next-token probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours, type and spacing of every figure: the design's light and dark tokens, and what the parts share."""
+"""Colours, fonts and spacing of every figure, for light and dark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors of one sentence as pictures: vectors down the tokens, numbers a token, what each head adds."""
+"""Figures of a sentence's tensors: vectors per token, numbers per token, contributions per head."""
 
 from __future__ import annotations
 

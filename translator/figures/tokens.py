@@ -1,4 +1,4 @@
-"""From text to tokens as a picture: the words of a sentence, and the pieces and ids that they become."""
+"""Tokenisation as a figure: words, subwords and ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a model learns, as pictures: smoothed targets, what they punish, learning rates, the curves of a run."""
+"""Figures of training: smoothed targets, losses, learning rates, a run's curves."""
 
 from __future__ import annotations
 

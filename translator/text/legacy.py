@@ -1,4 +1,4 @@
-"""Words as the two source documents' own checkpoints take them.
+"""Word tokenisation of the two source documents' own checkpoints.
 
 "treebank": lower case, Penn Treebank words (nltk; characters in Chinese), the start token before a source.
 "bare": lower case, ASCII punctuation left out, words between white space, unknown words left out, padding in the

@@ -1,4 +1,4 @@
-"""Text files line by line, as every other tool counts lines."""
+"""Text files line by line, split at line feeds only."""
 
 from __future__ import annotations
 

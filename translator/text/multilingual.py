@@ -1,4 +1,4 @@
-"""Tokenizers that name the language by a token: M2M100, NLLB-200, mBART and mBART-50.
+"""Tokenizers with language tokens: M2M100, NLLB-200, mBART and mBART-50.
 
 Sources: Fan et al. 2021 (M2M100), NLLB Team 2022, Liu et al. 2020 (mBART), Tang et al. 2020 (mBART-50).
 """

@@ -1,4 +1,4 @@
-"""Bring typed text into the shape of the training corpora, and remember where every character came from."""
+"""Normalisation to the form of the training corpora, with character offsets."""
 
 from __future__ import annotations
 

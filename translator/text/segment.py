@@ -1,4 +1,4 @@
-"""Find the words of a text: spans in order that cover every character but whitespace."""
+"""Word segmentation: ordered spans that cover every character but whitespace."""
 
 from __future__ import annotations
 

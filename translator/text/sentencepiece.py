@@ -1,4 +1,4 @@
-"""Sentencepiece models with a vocabulary beside them, as OPUS-MT checkpoints have them.
+"""Sentencepiece models with a separate vocabulary, as in OPUS-MT checkpoints.
 
 Source: Kudo and Richardson 2018. Ids are those of the vocabulary; the sentencepiece model only splits the text.
 The text is left as it was typed: what the sentencepiece model itself normalises is all.

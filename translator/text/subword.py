@@ -1,4 +1,4 @@
-"""Byte-pair encoding over words, with bytes for what is rare: every text has ids, every id list has a text.
+"""Byte-pair encoding within words, with byte fallback.
 
 Source: Sennrich et al. 2016 (BPE), Kudo and Richardson 2018 (byte fallback), Provilkov et al. 2020 (BPE-dropout).
 """

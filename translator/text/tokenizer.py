@@ -1,4 +1,4 @@
-"""What every tokenizer of this package promises, and the one file that each is stored in."""
+"""The protocol of every tokenizer, and the file each is stored in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One id for every word, or for every character; what the vocabulary lacks is unknown but keeps its surface."""
+"""Vocabularies of words or characters; unknown tokens keep their surface form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether every idea of a sentence arrives: sentences as visitors type them, each with the ideas of its translation.
+"""Adequacy: which ideas of everyday sentences their translations keep.
 
 BLEU hardly sees a lost "not"; a reader does. A file holds a sentence a line and, after tabs, its ideas: alternatives
 with `|` between, `...` for whatever stands between two parts. A sign before an idea tells its kind; see `KINDS`.

@@ -1,4 +1,4 @@
-"""A run that begins with a checkpoint: it takes over that one's weights, shape and vocabularies."""
+"""Starting a run from a checkpoint's weights, shape and vocabularies."""
 
 from __future__ import annotations
 

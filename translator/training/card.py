@@ -1,4 +1,4 @@
-"""The model card that goes with a checkpoint: what it was trained on, for how long, and how good it is."""
+"""The model card: rendering of data, training, scores and examples."""
 
 from __future__ import annotations
 

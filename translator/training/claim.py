@@ -1,4 +1,4 @@
-"""A run's folder: which settings and which sentences it began with, and whether it may go on."""
+"""A run's folder: the settings and sentences it started with, and whether it may resume."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands `train`, `prepare`, `evaluate`, `adequacy` and `describe` of python -m translator."""
+"""The commands `train`, `prepare`, `evaluate`, `adequacy` and `describe`."""
 
 from __future__ import annotations
 
@@ -20,52 +20,78 @@ SETTINGS: dict[str, tuple[type, str]] = {
 
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `train` and `evaluate`; heavy libraries are imported only when one of them runs."""
-    command = commands.add_parser("train", help="train a checkpoint, or go on with a run that was stopped")
-    command.add_argument("config", type=Path, metavar="CONFIG", help="the run's settings, JSON (see configs/)")
-    command.add_argument("--data", required=True, type=Path, metavar="DIR", help="holds train.tsv.gz and dev.tsv.gz")
-    command.add_argument("--out", type=Path, metavar="DIR", help="the run's folder (default: runs/NAME)")
-    command.add_argument("--checkpoint", type=Path, metavar="DIR", help="what to make (default: checkpoints/NAME)")
-    command.add_argument("--export-only", action="store_true", help="make the checkpoint of a run as it stands now")
-    command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
-    command.add_argument("--threads", type=int, help="threads that PyTorch may use")
+    command = commands.add_parser("train", help="train a checkpoint, or resume a run")
+    command.add_argument("config", type=Path, metavar="CONFIG", help="settings of the run as JSON (see configs/)")
+    command.add_argument(
+        "--data", required=True, type=Path, metavar="DIR", help="folder with train.tsv.gz and dev.tsv.gz"
+    )
+    command.add_argument("--out", type=Path, metavar="DIR", help="folder of the run (default: runs/NAME)")
+    command.add_argument(
+        "--checkpoint", type=Path, metavar="DIR", help="folder of the checkpoint (default: checkpoints/NAME)"
+    )
+    command.add_argument("--export-only", action="store_true", help="export the run as it stands, without training")
+    command.add_argument("--device", default="auto", help="device: auto (default), cpu or cuda")
+    command.add_argument("--threads", type=int, help="number of PyTorch threads")
     command.set_defaults(run=_train)
 
-    command = commands.add_parser("prepare", help="take everyday test sets, and near copies, out of the training text")
-    command.add_argument("config", type=Path, metavar="CONFIG", help="what to draw, JSON (see configs/data-*.json)")
-    command.add_argument("--data", required=True, type=Path, metavar="DIR", help="holds a folder of the pair, and mono")
-    command.add_argument("--out", required=True, type=Path, metavar="DIR", help="where all that training reads goes")
+    command = commands.add_parser(
+        "prepare", help="hold everyday test sets and their near copies out of the training text"
+    )
+    command.add_argument(
+        "config", type=Path, metavar="CONFIG", help="which sets to draw, as JSON (see configs/data-*.json)"
+    )
+    command.add_argument(
+        "--data", required=True, type=Path, metavar="DIR", help="folder with the pair's folder and mono"
+    )
+    command.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="output folder: the data that training reads"
+    )
     command.set_defaults(run=_prepare)
 
     command = commands.add_parser("evaluate", help="score a checkpoint on test files: BLEU, chrF, speed")
-    command.add_argument("files", nargs="+", type=Path, metavar="FILE", help="source, target, corpus (.tsv, .tsv.gz)")
-    command.add_argument("--model", required=True, help="a name (de-en), a folder, or a hub id (owner/name)")
-    command.add_argument("--revision", help="of a hub id: the commit, 40 hex digits, or a branch")
-    command.add_argument("--json", type=Path, metavar="FILE.json", help="write the scores there as well")
-    command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
-    command.add_argument("--threads", type=int, help="threads that PyTorch may use")
+    command.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="test file: source, target, corpus (.tsv, .tsv.gz)"
+    )
+    command.add_argument(
+        "--model", required=True, help="checkpoint: a name (de-en), a folder, or a hub id (owner/name)"
+    )
+    command.add_argument("--revision", help="revision of a hub id: a commit (40 hex digits) or a branch")
+    command.add_argument("--json", type=Path, metavar="FILE.json", help="also write the scores to this file")
+    command.add_argument("--device", default="auto", help="device: auto (default), cpu or cuda")
+    command.add_argument("--threads", type=int, help="number of PyTorch threads")
     for name, (kind, text) in SETTINGS.items():
         command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, help=text)
     command.set_defaults(run=_evaluate)
 
-    command = commands.add_parser("adequacy", help="what share of the ideas of everyday sentences arrives")
-    command.add_argument("--model", required=True, help="a name (de-en), a folder, or a hub id (owner/name)")
-    command.add_argument("--revision", help="of a hub id: the commit, 40 hex digits, or a branch")
-    command.add_argument("--sentences", type=Path, metavar="FILE", help="with ideas (default: assets/adequacy's)")
-    command.add_argument("--store", action="store_true", help="write it into the checkpoint's card")
-    command.add_argument("--lost", action="store_true", help="print every sentence that lost an idea, and which")
-    command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
-    command.add_argument("--threads", type=int, help="threads that PyTorch may use")
+    command = commands.add_parser("adequacy", help="measure the share of ideas that everyday translations keep")
+    command.add_argument(
+        "--model", required=True, help="checkpoint: a name (de-en), a folder, or a hub id (owner/name)"
+    )
+    command.add_argument("--revision", help="revision of a hub id: a commit (40 hex digits) or a branch")
+    command.add_argument(
+        "--sentences", type=Path, metavar="FILE", help="file of sentences with ideas (default: from assets/adequacy)"
+    )
+    command.add_argument("--store", action="store_true", help="store the result in the checkpoint's card")
+    command.add_argument("--lost", action="store_true", help="print each sentence with the ideas it lost")
+    command.add_argument("--device", default="auto", help="device: auto (default), cpu or cuda")
+    command.add_argument("--threads", type=int, help="number of PyTorch threads")
     for name, (kind, text) in SETTINGS.items():
         command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, help=text)
     command.set_defaults(run=_adequacy)
 
-    command = commands.add_parser("describe", help="score a checkpoint on every test file and write its model card")
-    command.add_argument("model", help="a name (de-en) or a folder")
-    command.add_argument("--data", required=True, type=Path, metavar="DIR", help="holds the training and test files")
-    command.add_argument("--hardware", required=True, help="what it was trained on, for the card")
-    command.add_argument("--selection", required=True, help="which weights of the run these are, for the card")
-    command.add_argument("--licence", required=True, help="of the weights, as the hub writes it, such as cc-by-4.0")
-    command.add_argument("--weaknesses", type=Path, metavar="FILE.md", help="what is known of them, for the card")
+    command = commands.add_parser("describe", help="score a checkpoint on all test files and write its model card")
+    command.add_argument("model", help="checkpoint: a name (de-en) or a folder")
+    command.add_argument(
+        "--data", required=True, type=Path, metavar="DIR", help="folder with the training and test files"
+    )
+    command.add_argument("--hardware", required=True, help="hardware it was trained on, for the card")
+    command.add_argument("--selection", required=True, help="how the weights were selected, for the card")
+    command.add_argument(
+        "--licence", required=True, help="licence of the weights in the hub's notation, such as cc-by-4.0"
+    )
+    command.add_argument(
+        "--weaknesses", type=Path, metavar="FILE.md", help="Markdown on known weaknesses, for the card"
+    )
     command.set_defaults(run=_describe)
 
 

@@ -1,4 +1,4 @@
-"""Corpora as arrays of ids, and the order in which training meets them."""
+"""Corpora as arrays of ids, and the order of batches in training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A finished model card: everything in it is measured or read when it is written."""
+"""Measuring a checkpoint and writing its model card."""
 
 from __future__ import annotations
 

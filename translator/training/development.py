@@ -1,4 +1,4 @@
-"""The development sets: what tells which weights are best."""
+"""The development sets, which select the best weights."""
 
 from __future__ import annotations
 

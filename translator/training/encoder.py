@@ -1,4 +1,4 @@
-"""The sentences of a corpus as ids, as an epoch meets them."""
+"""The sentences of a corpus as ids, encoded per epoch."""
 
 from __future__ import annotations
 

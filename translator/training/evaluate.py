@@ -1,4 +1,4 @@
-"""How well a checkpoint translates, and how fast: BLEU and chrF over test files, all references of a source at once."""
+"""BLEU, chrF and speed over test files, with all references of a source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a run to a checkpoint: the best of the averaged and the best weights, by all of the development set."""
+"""From a run to a checkpoint: the best candidate on the whole development set."""
 
 from __future__ import annotations
 

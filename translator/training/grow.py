@@ -1,4 +1,4 @@
-"""A deeper model that begins where a trained shallower one stands (Gong et al. 2019; Wu et al. 2024, LLaMA Pro)."""
+"""Growing a trained shallow model into a deeper one (Gong et al. 2019; Wu et al. 2024, LLaMA Pro)."""
 
 from __future__ import annotations
 

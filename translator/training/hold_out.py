@@ -1,4 +1,4 @@
-"""Training text with an everyday test taken out of it: sets of middle length, and no near copy of them left.
+"""Everyday test sets held out of the training text, with their near copies removed.
 
 The sets are derived, by a fixed seed, from text whose licences ask for no copy to be spread; so the recipe is kept
 and the sentences are not. Text that the shipped weights have met can test no weights that grow from them: sets are

@@ -1,4 +1,4 @@
-"""Two or three sentences in a row as one example: what is short teaches nothing of length.
+"""Two or three consecutive sentences joined into one example, for longer inputs.
 
 Source: Kondo et al. 2021, "Sentence Concatenation Approach to Data Augmentation for Neural Machine Translation".
 """

@@ -1,4 +1,4 @@
-"""One training run in a folder at a time."""
+"""A lock that allows one training run per folder."""
 
 from __future__ import annotations
 

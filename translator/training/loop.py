@@ -1,4 +1,4 @@
-"""The training loop: repeatable, resumable to the bit on the CPU, on one device or several."""
+"""The training loop: deterministic, exactly resumable on the CPU, on one device or several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BLEU and chrF by sacrebleu, with the signatures that make them comparable."""
+"""BLEU and chrF by sacrebleu, with signatures."""
 
 from __future__ import annotations
 

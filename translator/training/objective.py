@@ -1,4 +1,4 @@
-"""What training minimises: cross-entropy against a smoothed target (Szegedy et al. 2016; Vaswani et al. 2017, 5.4)."""
+"""The training objective: label-smoothed cross-entropy (Szegedy et al. 2016; Vaswani et al. 2017, 5.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a config and a data folder to a finished checkpoint: the steps of `python -m translator train`."""
+"""The steps of `python -m translator train`, from config and data to a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which weights of a run are its best: the candidates, scored on the whole development set."""
+"""Candidate weights of a run, scored on the whole development set."""
 
 from __future__ import annotations
 

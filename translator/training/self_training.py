@@ -1,4 +1,4 @@
-"""Self-training: sentences of the source language alone, as the model that a run begins with translates them.
+"""Self-training: monolingual source sentences translated by the base model.
 
 Source: He et al. 2020, "Revisiting Self-Training for Neural Sequence Generation"; the run that then learns from them
 has the dropout and BPE-dropout that this needs.

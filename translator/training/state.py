@@ -1,4 +1,4 @@
-"""What a training run keeps on disk: its state for an exact resume, the last weights to average, the log."""
+"""A run's files: its state for exact resumes, recent weights for averaging, the log."""
 
 from __future__ import annotations
 

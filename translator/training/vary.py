@@ -1,4 +1,4 @@
-"""Sentences as one epoch meets them: typed carelessly (Belinkov and Bisk 2018), with other names and numbers."""
+"""Per-epoch augmentation: typing noise (Belinkov and Bisk 2018), substituted names and numbers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The page, in Gradio: one file a tab, and our own live components."""
+"""The page, in Gradio: one file per tab, and our own live components."""

@@ -1,4 +1,4 @@
-"""About: what this is, and where its models, its texts and its ideas come from."""
+"""The About tab: the project, its models, data and references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one address may do: how often it asks, and how much it holds open. A class of pupils shares one address."""
+"""Rate and concurrency limits per address."""
 
 from __future__ import annotations
 

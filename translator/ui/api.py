@@ -1,4 +1,4 @@
-"""Two named endpoints for programs, through the same gate, limits and errors as the page: /translate and /trace."""
+"""The public endpoints /translate and /trace, with the page's limits and errors."""
 
 # No `from __future__ import annotations`: Gradio makes the endpoints' schemas of the real types.
 import base64

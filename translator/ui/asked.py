@@ -1,4 +1,4 @@
-"""What a person chose in the lab or the lesson, read out of the request's JSON; every refusal is said in words."""
+"""Parsing of lab and lesson requests from JSON, with errors in words."""
 
 from __future__ import annotations
 

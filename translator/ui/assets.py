@@ -1,4 +1,4 @@
-"""`python -m translator.ui.assets`: make the stored example traces anew from the checkpoints (`make assets`)."""
+"""`python -m translator.ui.assets`: rebuild the stored example traces (`make assets`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare: two sentences, two models or two decodings side by side."""
+"""The Compare tab: two sentences, models or decoding settings side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections as they are opened: how many one address may have, and how long one may say nothing, or take nothing.
+"""Connection limits per address, and timeouts for idle or stalled connections.
 
 uvicorn ends a connection that idles between two requests. One that never sends a request, one that stops within its
 headers, and one that does not read its answer would stay for ever; here they end as well.

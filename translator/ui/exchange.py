@@ -1,4 +1,4 @@
-"""Every call of the page and of programs: taken here, computed behind the gate, and answered from its reader's box."""
+"""The handler of every call from the page and from programs: queued, computed, and delivered to its reader."""
 
 from __future__ import annotations
 

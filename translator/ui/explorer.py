@@ -1,4 +1,4 @@
-"""Our own live components: the one place that makes a `gr.HTML`.
+"""Our live components, the only place that creates a `gr.HTML`.
 
 Templates are constant and hold no more than a place for the script to mount in; user text reaches the page as data
 and is set by `textContent`. (Gradio runs a value that stands in a template as script.)

@@ -1,4 +1,4 @@
-"""What a stranger's value may be: plain text, a number, a flag, or settings by name; and nothing that holds others."""
+"""Types of the values a visitor may send: text, number, flag or named settings, never nested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a text looks like another language than the one that is translated from."""
+"""Detection of text in a language other than the source language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a request's own words about itself reaches Gradio: who was asked for, what came before us, which bytes.
+"""Filtering of the forwarding and range headers that reach Gradio.
 
 Gradio writes the address of the page, `root`, into what it answers, and takes it from whatever header names one.
 """

@@ -1,4 +1,4 @@
-"""The page's own files: script and styles as they are built, words in three languages, examples, and where they lie."""
+"""The page's static files: built script and styles, locale tables, examples."""
 
 from __future__ import annotations
 

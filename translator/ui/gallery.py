@@ -1,4 +1,4 @@
-"""Translations as a folder of offline pages with an index of cards: for GitHub Pages, a static Space, a stick."""
+"""Translations as a folder of offline pages with an index, for static hosting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate before the models: few compute at once, addresses take turns, a deadline, and no work without a reader.
+"""The gate before the models: bounded concurrency, turns between addresses, deadlines, cancellation.
 
 The work runs in threads of our own: there are never more that compute than workers, whatever is asked and cancelled.
 A request that computes is asked at every step whether another address has waited for a place; then it pauses there,

@@ -1,4 +1,4 @@
-"""What of the page may be called from outside, taken from its `gr.Blocks` once, when it is served.
+"""The page's callable events and endpoints, collected from its `gr.Blocks` once.
 
 From then on Gradio sends the page and its files; every call is judged, queued and answered here.
 """

@@ -1,4 +1,4 @@
-"""The process's memory between translations: few heaps, and what lies free in them goes back to the system."""
+"""Memory of the process: malloc arenas, and free memory returned to the system."""
 
 from __future__ import annotations
 

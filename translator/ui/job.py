@@ -1,4 +1,4 @@
-"""One request at the gate: its worker leaves messages, its reader takes the newest."""
+"""One request at the gate: its worker writes messages, its reader takes the newest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lab's switchboard as plain JSON: heads off one by one, and a translation with the gates a person set.
+"""The lab's switchboard as JSON: head ablation and translation with gated heads.
 
 Runs in the gate's workers. What else the lab answers stands in `lab_views`.
 """

@@ -1,4 +1,4 @@
-"""The lab on belief, as plain JSON: what was left out, which picture to believe, where else a head does that.
+"""The lab's omissions, attribution comparison and corpus search as JSON.
 
 A line for a person is [English sentence, values for its {holes}]: the page says it in its own language.
 """

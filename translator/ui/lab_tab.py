@@ -1,4 +1,4 @@
-"""Lab: switch heads off, force and edit translations, and ask how far attention may be believed."""
+"""The Lab tab: six questions about heads, words and the trustworthiness of attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lab's further questions as plain JSON over the functions of `translator.analysis`; runs in the gate's workers.
+"""The lab's other views as JSON over `translator.analysis`, run in the gate's workers.
 
 A line for a person is [English sentence, values for its {holes}]: the page says it in its own language.
 """

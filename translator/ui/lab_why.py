@@ -1,4 +1,4 @@
-"""The lab's questions about causes as plain JSON: why this word, what carries the difference, why does it look there.
+"""The lab's causal views as JSON: contrast, patching, why here.
 
 A line for a person is [English sentence, values for its {holes}]: the page says it in its own language.
 """

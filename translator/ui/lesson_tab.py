@@ -1,4 +1,4 @@
-"""Lesson: how a Transformer translates, in twelve stations on the person's own sentence."""
+"""The Lesson tab: how a Transformer translates, in twelve stations."""
 
 from __future__ import annotations
 

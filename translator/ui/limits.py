@@ -1,4 +1,4 @@
-"""What a visitor's request may hold, judged on the server: limits in the browser are decoration."""
+"""Server-side limits on a visitor's request."""
 
 from __future__ import annotations
 

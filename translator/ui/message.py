@@ -1,4 +1,4 @@
-"""A message to the page as the value of a component: JSON, or, where that is long, its zlib stream as base64."""
+"""Messages to the page: JSON, or base64 zlib where it is long."""
 
 from __future__ import annotations
 

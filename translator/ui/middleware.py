@@ -1,4 +1,4 @@
-"""What stands before Gradio: only our routes, small bodies of known shape, a rate per address, safe headers.
+"""The ASGI guard in front of Gradio: allowlisted routes, bounded bodies, rate limits, safe headers.
 
 Pure ASGI, so that a body is refused before anything parses it and streams pass through unbuffered. Gradio compresses
 its files; its page, which is larger than most of them, is compressed here.

@@ -1,4 +1,4 @@
-"""The checkpoints behind the page: offered by name, loaded when asked for, let go when too many are held."""
+"""The checkpoints behind the page: offered by name, loaded on demand, evicted least recently used first."""
 
 from __future__ import annotations
 

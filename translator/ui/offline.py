@@ -1,4 +1,4 @@
-"""The whole explorer for one translation as a single file that needs no server and no network."""
+"""The explorer for one translation as a single offline file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page: header, tabs, and what they share."""
+"""The page: header, tabs and shared state."""
 
 from __future__ import annotations
 

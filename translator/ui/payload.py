@@ -1,4 +1,4 @@
-"""A `Trace` as the page holds it: compact JSON, weights as 16-bit fixed point or, for exports, exact 32-bit floats."""
+"""A `Trace` as compact JSON for the page: 16-bit fixed point, or exact float32 for exports."""
 
 from __future__ import annotations
 

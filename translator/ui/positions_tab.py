@@ -1,4 +1,4 @@
-"""Positions: the encodings as a table, as curves and as similarities; sinusoidal, learned, or a checkpoint's own."""
+"""The Positions tab: sinusoidal, learned or a checkpoint's own encodings as table, curves and similarities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers on their way to who asked: each in its reader's box, bounded in bytes, let go when nobody fetches it."""
+"""Answers waiting for their readers, bounded in bytes and in time."""
 
 from __future__ import annotations
 

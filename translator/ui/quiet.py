@@ -1,4 +1,4 @@
-"""A log that nobody can fill: of each kind of record so many a minute, and then how many more there were."""
+"""A log filter that limits the number of records of each kind per minute."""
 
 from __future__ import annotations
 

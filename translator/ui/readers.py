@@ -1,4 +1,4 @@
-"""Which readers have a stream open at this moment: nobody else reads what is computed for them."""
+"""The readers with an open stream, for whom alone results are computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build the page, put the guard before it, serve it, and end at once when told to."""
+"""Build the page, put the guard in front, serve it, and shut down promptly."""
 
 from __future__ import annotations
 

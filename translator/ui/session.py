@@ -1,4 +1,4 @@
-"""Every call of the page to a model goes through here: check, translate, explain."""
+"""Every call of the page to a model: validate, translate, explain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start the page from a command: what can be refused is refused before a model or Gradio is loaded."""
+"""Start the page from the command line, checking arguments before heavy imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces kept for a while, so that an export need not decode again: a cache bounded by bytes."""
+"""A bounded LRU cache of traces, so that exports need not decode again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public endpoints as tools of the Model Context Protocol; each request is answered by itself."""
+"""The public endpoints as tools of the Model Context Protocol, stateless."""
 
 from __future__ import annotations
 

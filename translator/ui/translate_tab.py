@@ -1,4 +1,4 @@
-"""The first tab: a sentence goes in, the explorer shows what became of it."""
+"""The Explorer tab: text input, settings and the explorer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who computes next: addresses take turns, and the requests of one address wait in the order in which they came.
+"""The scheduler behind the gate: addresses take turns, first come first served within each.
 
 Bookkeeping only, without threads or clocks of its own: whoever calls it holds one lock.
 """

@@ -1,4 +1,4 @@
-"""How a letter is told to who asked: Gradio's own messages to a page, and the events of its named endpoints.
+"""Gradio's wire protocol: messages to the page, and events of the named endpoints.
 
 A page's message is what Gradio 6 (protocol `sse_v3`) would send; its steps after the first are differences.
 """

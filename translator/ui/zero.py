@@ -1,4 +1,4 @@
-"""ZeroGPU Spaces lend a GPU to what `spaces.GPU` marks, in a process of its own; elsewhere nothing happens."""
+"""ZeroGPU: run on a Space's shared GPU with `spaces.GPU`; a no-op elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lab's commands: lab, and those that measure over a corpus. Heavy libraries wait until one of them runs."""
+"""The commands `lab`, `profile`, `align-bench`, `arena`, `index` and `omission-bench`; heavy imports are deferred."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from translator.analysis.cli.view import add_views
 
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the commands."""
-    command = commands.add_parser("lab", help="ask what the heads do: switch, force, edit, trace back, compare")
+    command = commands.add_parser("lab", help="analyse what the heads do: ablate, force, edit, attribute, compare")
     add_views(command, {**heads.VIEWS, **decoding.VIEWS, **why.VIEWS, **belief.VIEWS})
     corpora.add_commands(commands)
     measure.add_commands(commands)

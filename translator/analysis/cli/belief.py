@@ -1,4 +1,4 @@
-"""The views of `lab` that ask what may be believed and where else: alti, arena, omissions, search."""
+"""The `lab` views alti, arena, omissions and search."""
 
 from __future__ import annotations
 
@@ -192,35 +192,52 @@ def _number(help_text: str) -> dict[str, Any]:
 
 
 VIEWS = {
-    "alti": View("what source and prefix contribute to each token (ALTI+)", _alti, _say_alti),
+    "alti": View("contributions of source and prefix to each token (ALTI+)", _alti, _say_alti),
     "arena": View(
-        "which attribution to believe for this sentence",
+        "compare attribution methods on one sentence",
         _arena,
         _say_arena,
-        {"--depth": {"type": int, "default": 1, "metavar": "N", "help": "words that are deleted at most (1)"}},
+        {
+            "--depth": {
+                "type": int,
+                "default": 1,
+                "metavar": "N",
+                "help": "maximum number of deleted words (default: 1)",
+            }
+        },
     ),
     "omissions": View(
-        "what was left out, and what was invented",
+        "mark omissions and inventions",
         _omissions,
         _say_omissions,
-        {"translation": {"nargs": "?", "metavar": "TRANSLATION", "help": "one of yours instead of the model's"}},
+        {
+            "translation": {
+                "nargs": "?",
+                "metavar": "TRANSLATION",
+                "help": "your own translation instead of the model's",
+            }
+        },
     ),
     "search": View(
-        "where else a head does that, or a state's neighbours, in the checkpoint's index",
+        "find similar rows or states in the checkpoint's index",
         _search,
         _say_search,
         {
-            "text": {"nargs": "?", "metavar": "TEXT", "help": "whose cell or state others are to be like"},
-            "--kind": {"default": "cross", "help": "encoder, decoder or cross (default)"},
-            "--layer": _number("from 1; with --place from 0, the embeddings (default: what the last layer gives)"),
-            "--head": _number("from 1"),
-            "--order": {"default": "strongest", "help": "strongest (default) or typical, without a text"},
-            "--joint": {"action": "store_true", "help": "the plane of the head's queries and keys"},
+            "text": {"nargs": "?", "metavar": "TEXT", "help": "text whose cell or state is the query"},
+            "--kind": {"default": "cross", "help": "attention: encoder, decoder or cross (default)"},
+            "--layer": _number("layer, from 1; with --place, 0 is the embeddings (default: the last)"),
+            "--head": _number("head, from 1"),
+            "--order": {"default": "strongest", "help": "order of rows without a text: strongest (default) or typical"},
+            "--joint": {"action": "store_true", "help": "print the joint plane of the head's queries and keys"},
             "--query": _number("row of the cell, from 1"),
             "--key": _number("column of the cell, from 1"),
-            "--side": {"default": "encoder", "choices": ("encoder", "decoder"), "help": "of the state (encoder)"},
-            "--place": _number("the token whose state's neighbours are sought, from 1"),
-            "--count": {"type": int, "default": 10, "metavar": "N", "help": "how many are shown (10)"},
+            "--side": {
+                "default": "encoder",
+                "choices": ("encoder", "decoder"),
+                "help": "side of the state (default: encoder)",
+            },
+            "--place": _number("find neighbours of this token's state, from 1"),
+            "--count": {"type": int, "default": 10, "metavar": "N", "help": "number of results (default: 10)"},
         },
         text=False,
     ),

@@ -15,21 +15,28 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add both commands."""
     command = commands.add_parser(
         "align-bench",
-        help="alignment error rate of every head over a hand-aligned set; the shipped set's goes into the profile",
+        help="alignment error rate of every head over a hand-aligned set; stored for the shipped set",
     )
-    command.add_argument("model", metavar="MODEL", help="a name (de-en), a folder, or a hub id (owner/name)")
     command.add_argument(
-        "--gold", type=Path, metavar="FILE.json", help="a set of yours, told but not stored (default: the shipped one)"
+        "model", metavar="MODEL", help="checkpoint: a name (de-en), a folder, or a hub id (owner/name)"
+    )
+    command.add_argument(
+        "--gold",
+        type=Path,
+        metavar="FILE.json",
+        help="your own set, whose rates are not stored (default: the shipped set)",
     )
     add_device(command)
     command.set_defaults(run=_align_bench)
 
-    command = commands.add_parser("profile", help="measure every head over a corpus; write it into the checkpoint")
-    command.add_argument("model", metavar="MODEL", help="a name (de-en) or a folder")
-    command.add_argument(
-        "--data", required=True, type=Path, metavar="FILE", help="a source text a line, or source, tab, target"
+    command = commands.add_parser(
+        "profile", help="measure every head over a corpus and store the profile in the checkpoint"
     )
-    command.add_argument("--limit", type=int, metavar="N", help="the first N lines only")
+    command.add_argument("model", metavar="MODEL", help="checkpoint: a name (de-en) or a folder")
+    command.add_argument(
+        "--data", required=True, type=Path, metavar="FILE", help="one source text per line, or source, tab, target"
+    )
+    command.add_argument("--limit", type=int, metavar="N", help="read only the first N lines")
     add_device(command)
     command.set_defaults(run=_profile)
 

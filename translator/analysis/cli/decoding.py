@@ -1,4 +1,4 @@
-"""The views of `lab` that decode, or judge a translation: force, edit, beams, lens, positions."""
+"""The `lab` views that decode or score a translation: force, edit, beams, lens, positions."""
 
 from __future__ import annotations
 
@@ -92,23 +92,30 @@ def _positions(engine: Translator, args: argparse.Namespace) -> Answer:
 
 
 VIEWS = {
-    "force": View("what the model makes of your translation", _force, _say_force, {"--target": {"required": True}}),
+    "force": View(
+        "score a translation of yours", _force, _say_force, {"--target": {"required": True, "help": "the translation"}}
+    ),
     "edit": View(
-        "another token at a step, and on from there",
+        "replace one token and decode on from there",
         _edit,
         say_both,
-        {"--step": NUMBER, "--choice": {"required": True}},
+        {"--step": {**NUMBER, "help": "step, from 1"}, "--choice": {"required": True, "help": "token to put there"}},
     ),
-    "beams": View("every hypothesis of a beam search", _beams, _say_beams, {"--width": {"type": int, "default": 4}}),
-    "lens": View("what each decoder layer would say", _lens, _say_lens),
+    "beams": View(
+        "beam tree: every hypothesis of a beam search",
+        _beams,
+        _say_beams,
+        {"--width": {"type": int, "default": 4, "help": "beam width (default: 4)"}},
+    ),
+    "lens": View("logit lens: the prediction of each decoder layer", _lens, _say_lens),
     "positions": View(
         "shift, scale or remove the positions",
         _positions,
         say_both,
         {
-            "--side": {"default": "both"},
-            "--shift": {"type": float, "default": 0.0},
-            "--scale": {"type": float, "default": 1.0},
+            "--side": {"default": "both", "help": "source, target or both (default)"},
+            "--shift": {"type": float, "default": 0.0, "help": "added to every position"},
+            "--scale": {"type": float, "default": 1.0, "help": "factor of every position"},
         },
     ),
 }

@@ -1,4 +1,4 @@
-"""The views of `lab` that are about heads and their maps."""
+"""The `lab` views about heads and their maps."""
 
 from __future__ import annotations
 
@@ -176,16 +176,29 @@ def _say_cell(answer: Answer) -> None:
     print(f"dot {dot:+.4f} × {scale:.4f} = {score:+.4f}; softmax {weight:.6f}")
 
 
-_OFF = {"action": "append", "required": True, "metavar": "HEAD", "help": "such as cross:L5H3, counted from 1"}
+_OFF = {
+    "action": "append",
+    "required": True,
+    "metavar": "HEAD",
+    "help": "head to ablate, such as cross:L5H3; repeatable",
+}
 
 VIEWS = {
-    "importance": View("Δ log-probability when each head alone is silent", _importance, _say_importance),
+    "importance": View("Δ log-probability when each head alone is ablated", _importance, _say_importance),
     "switch": View("decode again with heads switched off", _switch, _say_switch, {"--off": _OFF}),
     "norms": View("the norm-based map of one head", _norms, _say_map, {**KIND, **PLACE}),
     "rollout": View(
-        "which source token reached which target token", _rollout, _say_rollout, {"--flow": {"action": "store_true"}}
+        "attention rollout from source to target tokens",
+        _rollout,
+        _say_rollout,
+        {"--flow": {"action": "store_true", "help": "attention flow instead of rollout"}},
     ),
-    "faithfulness": View("attention against occlusion", _faithfulness, _say_faithfulness),
-    "align": View("word links of one head, Pharaoh format", _align, _say_align, PLACE),
-    "cell": View("one attention cell, worked", _cell, _say_cell, {**KIND, **PLACE, "--query": NUMBER, "--key": NUMBER}),
+    "faithfulness": View("compare attention with occlusion", _faithfulness, _say_faithfulness),
+    "align": View("word alignment by one head, in Pharaoh format", _align, _say_align, PLACE),
+    "cell": View(
+        "one attention cell, computed step by step",
+        _cell,
+        _say_cell,
+        {**KIND, **PLACE, "--query": NUMBER, "--key": NUMBER},
+    ),
 }

@@ -1,4 +1,4 @@
-"""The commands that measure over sentences and store what they find in the checkpoint: arena, index, omission-bench."""
+"""The commands arena, index and omission-bench, which store measurements in the checkpoint."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "required": True,
         "type": Path,
         "metavar": "FILE",
-        "help": "a source text a line; what follows a tab is not read",
+        "help": "one source text per line; anything after a tab is ignored",
     }
-    limit: dict[str, Any] = {"type": int, "metavar": "N", "help": "the first N lines only"}
-    command = commands.add_parser("arena", help="judge every attribution over a corpus; the table goes into the card")
-    command.add_argument("model", metavar="MODEL", help="a name (de-en) or a folder")
+    limit: dict[str, Any] = {"type": int, "metavar": "N", "help": "read only the first N lines"}
+    command = commands.add_parser(
+        "arena", help="compare attribution methods over a corpus and store the table in the card"
+    )
+    command.add_argument("model", metavar="MODEL", help="checkpoint: a name (de-en) or a folder")
     command.add_argument("--data", **texts)
     command.add_argument("--limit", **limit)
     add_device(command)
     command.set_defaults(run=_arena)
 
-    command = commands.add_parser("index", help="index what every head and layer does over a corpus, for lab search")
-    command.add_argument("model", metavar="MODEL", help="a name (de-en) or a folder")
+    command = commands.add_parser("index", help="build the index over a corpus that `lab search` uses")
+    command.add_argument("model", metavar="MODEL", help="checkpoint: a name (de-en) or a folder")
     command.add_argument("--data", **texts)
     command.add_argument("--limit", **limit)
     add_device(command)
@@ -37,13 +39,23 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
     command = commands.add_parser(
         "omission-bench",
-        help="fit and measure the omission meter on cases made on purpose; it goes into the checkpoint",
+        help="fit and evaluate the omission meter on constructed cases and store it in the checkpoint",
     )
-    command.add_argument("model", metavar="MODEL", help="a name (de-en) or a folder")
+    command.add_argument("model", metavar="MODEL", help="checkpoint: a name (de-en) or a folder")
     command.add_argument(
-        "--data", required=True, type=Path, metavar="DIR", help="holds dev.tsv.gz, and train.tsv.gz for the lexicon"
+        "--data",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="folder with dev.tsv.gz, and train.tsv.gz for the lexicon",
     )
-    command.add_argument("--cases", type=int, default=2000, metavar="N", help="half omissions, half inventions (2000)")
+    command.add_argument(
+        "--cases",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="number of cases, half omissions, half inventions (default: 2000)",
+    )
     add_device(command)
     command.set_defaults(run=_omission_bench)
 

@@ -1,4 +1,4 @@
-"""What a view of `lab` is, and how its answer is written: as a table for a person, or as JSON."""
+"""A view of `lab` and its output, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ class View:
 
 
 NUMBER: dict[str, Any] = {"type": int, "required": True, "metavar": "N"}
-KIND: dict[str, dict[str, Any]] = {"--kind": {"default": "cross", "help": "encoder, decoder or cross (default)"}}
+KIND: dict[str, dict[str, Any]] = {
+    "--kind": {"default": "cross", "help": "attention: encoder, decoder or cross (default)"}
+}
 PLACE: dict[str, dict[str, Any]] = {
-    "--layer": {**NUMBER, "help": "from 1"},
-    "--head": {**NUMBER, "help": "from 1"},
+    "--layer": {**NUMBER, "help": "layer, from 1"},
+    "--head": {**NUMBER, "help": "head, from 1"},
 }
 
 
@@ -49,27 +51,27 @@ def add_views(command: argparse.ArgumentParser, views: Mapping[str, View]) -> No
     for name, view in views.items():
         parser = parsers.add_parser(name, help=view.help)
         if view.text:
-            parser.add_argument("text", metavar="TEXT")
+            parser.add_argument("text", metavar="TEXT", help="text to translate")
         for flag, settings in view.options.items():
             parser.add_argument(flag, **settings)
-        parser.add_argument("--json", action="store_true", help="print the answer as JSON, on one line")
+        parser.add_argument("--json", action="store_true", help="print the result as one line of JSON")
         add_model(parser)
         parser.set_defaults(run=_run(view))
 
 
 def add_model(command: argparse.ArgumentParser) -> None:
     """The options of every command that translates one text first."""
-    command.add_argument("--model", required=True, help="a name (de-en), a folder, or a hub id (owner/name)")
     command.add_argument(
-        "--method", default="greedy", help="how the sentence is decoded: greedy (default), beam or sample"
+        "--model", required=True, help="checkpoint: a name (de-en), a folder, or a hub id (owner/name)"
     )
+    command.add_argument("--method", default="greedy", help="decoding method: greedy (default), beam or sample")
     add_device(command)
 
 
 def add_device(command: argparse.ArgumentParser) -> None:
     """The options that say where the model runs."""
-    command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
-    command.add_argument("--threads", type=int, help="threads that PyTorch may use")
+    command.add_argument("--device", default="auto", help="device: auto (default), cpu or cuda")
+    command.add_argument("--threads", type=int, help="number of PyTorch threads")
 
 
 def _run(view: View) -> Callable[[argparse.Namespace], None]:

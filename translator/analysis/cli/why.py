@@ -1,4 +1,4 @@
-"""The views of `lab` that ask for causes: contrast, patch, why-here, decoder-lens."""
+"""The `lab` views about causes: contrast, patch, why-here, decoder-lens."""
 
 from __future__ import annotations
 
@@ -157,48 +157,53 @@ def _say_why_here(answer: Answer) -> None:
             print(f"{said} {way}: {words}")
 
 
-STEP = {"type": int, "metavar": "N", "help": "of the translation, from 1"}
-TOKEN = {"metavar": "TOKEN", "help": "as shown, or its id"}
+STEP = {"type": int, "metavar": "N", "help": "step of the translation, from 1"}
+TOKEN = {"metavar": "TOKEN", "help": "token, as displayed or by id"}
 
 VIEWS = {
     "contrast": View(
-        "why one word and not another, at a step",
+        "contrast two tokens at one step",
         _contrast,
         _say_contrast,
         {
             "--step": {**STEP, "required": True},
-            "--word": {**TOKEN, "help": "as shown, or its id (default: what was produced)"},
-            "--against": {**TOKEN, "help": "as shown, or its id (default: the likeliest other)"},
+            "--word": {**TOKEN, "help": "token, as displayed or by id (default: the produced token)"},
+            "--against": {**TOKEN, "help": "token, as displayed or by id (default: the most likely other token)"},
             "--source": {
                 "default": "integrated",
                 "choices": ["gradient", "integrated", "occlusion"],
-                "help": "whose values count as value of the source words (integrated)",
+                "help": "attribution to source words (default: integrated)",
             },
         },
     ),
     "patch": View(
-        "what carries the difference between two sentences",
+        "activation patching between two sentences",
         _patch,
         _say_patch,
         {
-            "corrupt": {"nargs": "?", "metavar": "TEXT", "help": "the second sentence, which is patched"},
+            "corrupt": {"nargs": "?", "metavar": "TEXT", "help": "second sentence, which is patched"},
             "--what": {
                 "default": "residual",
                 "choices": ["residual", "head", "q", "k", "v", "pattern", "ffn"],
-                "help": "the states that are put in (residual)",
+                "help": "patched states (default: residual)",
             },
-            "--kind": {"help": "encoder, decoder or cross (default: encoder by tokens, cross by heads)"},
-            "--step": {**STEP, "help": "from 1 (default: where the translations part)"},
+            "--kind": {"help": "attention: encoder, decoder or cross (default: encoder for tokens, cross for heads)"},
+            "--step": {**STEP, "help": "step, from 1 (default: where the translations diverge)"},
             "--word": TOKEN,
             "--against": TOKEN,
-            "--noise": {"metavar": "TOKEN", "help": "instead of a second sentence: noise on this token of the first"},
+            "--noise": {"metavar": "TOKEN", "help": "instead of a second sentence, add noise to this token"},
         },
     ),
     "why-here": View(
-        "why a head looks where it does, and what it then writes",
+        "split one attention score and the head's output over their components",
         _why_here,
         _say_why_here,
-        {**KIND, **PLACE, "--query": {**NUMBER, "help": "from 1"}, "--key": {**NUMBER, "help": "from 1"}},
+        {
+            **KIND,
+            **PLACE,
+            "--query": {**NUMBER, "help": "query row, from 1"},
+            "--key": {**NUMBER, "help": "key column, from 1"},
+        },
     ),
-    "decoder-lens": View("the translation from each encoder layer", _decoder_lens, _say_decoder_lens),
+    "decoder-lens": View("the translation decoded from each encoder layer", _decoder_lens, _say_decoder_lens),
 }

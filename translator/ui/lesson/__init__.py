@@ -1,1 +1,1 @@
-"""The lesson: twelve stations from a sentence to its translation, on the tensors of that sentence."""
+"""The lesson: twelve stations from a sentence to its translation, with that sentence's tensors."""

@@ -1,4 +1,4 @@
-"""Stations 4 to 7 and 10: query, key, value; scores and weights; masks; heads; cross-attention."""
+"""Stations 4 to 7 and 10: query, key and value; scores and weights; masks; heads; cross-attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lesson says whatever the sentence: its words in a language, and the code of each station."""
+"""The lesson's fixed content: its text per language and each station's code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stations 1 to 3: text to tokens, tokens to vectors, and where a token stands."""
+"""Stations 1 to 3: text to tokens, tokens to vectors, positions."""
 
 from __future__ import annotations
 

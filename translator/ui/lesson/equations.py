@@ -1,4 +1,4 @@
-"""The stations in their order, and the equation of each in TeX (drawn by the KaTeX that Gradio brings)."""
+"""The stations in order, with their equations in TeX (rendered by Gradio's KaTeX)."""
 
 from __future__ import annotations
 

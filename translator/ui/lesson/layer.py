@@ -1,4 +1,4 @@
-"""Stations 8 and 9: residual and layer norm; the feed-forward in two guises."""
+"""Stations 8 and 9: residual and layer norm; the feed-forward block in two forms."""
 
 from __future__ import annotations
 

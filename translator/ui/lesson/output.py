@@ -1,4 +1,4 @@
-"""Stations 11 and 12: choosing the next token, and how all of it was learnt."""
+"""Stations 11 and 12: choosing the next token, and training."""
 
 from __future__ import annotations
 

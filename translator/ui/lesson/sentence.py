@@ -1,4 +1,4 @@
-"""What a station answers for one sentence."""
+"""A station's answer for one sentence."""
 
 from __future__ import annotations
 

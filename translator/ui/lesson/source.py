@@ -1,4 +1,4 @@
-"""A few lines of this package's own source, read at run time by the name of the function, so that they cannot drift.
+"""Excerpts of this package's source, read at run time by function name.
 
 The file is read, not imported: the page shows code before torch is there.
 """

@@ -1,4 +1,4 @@
-"""What a station of the lesson is, and what it answers when it is shown."""
+"""A station of the lesson and its answer."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The page that needs no server: what an exported site consists of."""
+"""The contents of an exported page that needs no server."""

@@ -1,4 +1,4 @@
-"""Chinese words and characters for a browser: the dictionaries of the installed jieba and OpenCC in one file."""
+"""The installed jieba's and OpenCC's dictionaries in one file, for segmentation in a browser."""
 
 from __future__ import annotations
 

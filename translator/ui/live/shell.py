@@ -1,4 +1,4 @@
-"""The markup around a live page: its index, what an installed one is called."""
+"""The markup around a live page: index, README and web manifest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder that any host of files serves as the whole explorer: it translates in the visitor's browser."""
+"""Export of the live page as a static site that translates in the browser."""
 
 from __future__ import annotations
 
