@@ -257,6 +257,7 @@ class TextConfig:
 _OWN: dict[str, Any] = {
     "self_training": None,
     "self_training_share": 0.0,
+    "self_training_length": 0.0,
     "dev": ("dev",),
     "middle": 1.0,
     "join": 0.0,
@@ -284,7 +285,8 @@ class TrainConfig:
     that an export would take ("selected"). `self_training` lets sentences of the source language alone take part, as
     what the run begins with translates them, where a token of that has at least this mean log-probability (nats; see
     `translator.training.self_training`); of those of like length the share `self_training_share`, the surest, takes
-    part even below it. A run that this one grows from does so only if it says so itself.
+    part even below it; what has fewer than `self_training_length` target tokens for each source token, and so has
+    probably left something out, takes no part. A run that this one grows from does so only if it says so itself.
     `dev` names the development sets; the mean of their BLEU decides. `middle` multiplies the copies of pairs whose
     source has 8 to 20 words. Of the sentences of an epoch the share `join` is met once more in examples of two or
     three (Kondo et al. 2021), the share `noise` as careless typing leaves it, and the share `recopied` with other
@@ -323,6 +325,7 @@ class TrainConfig:
     begin: Literal["best", "selected"] = "best"
     self_training: float | None = None
     self_training_share: float = 0.0
+    self_training_length: float = 0.0
     dev: tuple[str, ...] = ("dev",)
     middle: float = 1.0
     join: float = 0.0
@@ -362,6 +365,7 @@ class TrainConfig:
         keep_real(self, "middle", 0.0, 100.0)
         for name in ("self_training_share", "join", "noise", "recopied"):
             keep_real(self, name, 0.0, 1.0)
+        keep_real(self, "self_training_length", 0.0, 10.0)
         keep(self, "betas", tuple(real("betas", beta, 0.0, 1 - 1e-9) for beta in self.betas))  # JSON gives lists
         for name in ("corpora", "model"):
             value = getattr(self, name)

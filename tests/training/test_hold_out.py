@@ -77,6 +77,21 @@ def test_a_share_of_a_corpus_can_be_kept(data: Path, tmp_path: Path) -> None:
     assert 40 < kept < 120
 
 
+def test_sentences_of_another_pair_join_the_monolingual_ones(data: Path, tmp_path: Path) -> None:
+    folder = data / "fr-de"
+    folder.mkdir()
+    held = sentences()[5][0]
+    lines = [*(f"phrase {n}\tAus dem andern Paar {n}.\tsolo\n" for n in range(40)), f"copie\t{held}\tsolo\n"]
+    (folder / "train.tsv").write_text("".join([*lines, "non\tNicht von hier.\tother\n"]), encoding="utf-8")
+    chosen = plan(draw={"stories": 400}, mono={"voice": 1}, other={"fr-de": {"solo": 0.5}})  # every story is held
+    told = prepare(chosen, data, tmp_path / "out")
+    alone = gzip.decompress((tmp_path / "out" / "monolingual.txt.gz").read_bytes()).decode().splitlines()
+    joined = [text for text in alone if text.startswith("Aus dem andern")]
+    assert 10 < len(joined) < 30 and len(alone) == told["monolingual"] == len(joined) + 9
+    without = plan(draw={"stories": 400}, mono=None, other={"fr-de": {"solo": 1}})
+    assert prepare(without, data, tmp_path / "out")["monolingual"] == 40
+
+
 @pytest.mark.parametrize(
     ("text", "near"),
     [
@@ -109,7 +124,8 @@ def test_what_cannot_be_drawn_is_named(data: Path, tmp_path: Path) -> None:
         prepare(plan(draw={"stories": 500}), data, tmp_path / "out")
     for changes, words in (({"draw": {}}, "draw"), ({"sides": ["de"]}, "sides"), ({"least": 30}, "least is 30"),
                            ({"draw": {"a": 0}}, "draw.a is 0"), ({"mono": {"a": 2}}, "mono.a is 2"),
-                           ({"keep": {"a": -1}}, "keep.a is -1")):  # fmt: skip
+                           ({"keep": {"a": -1}}, "keep.a is -1"), ({"other": {"en-zh": {}}}, "other is 'en-zh'"),
+                           ({"other": {"de-en": {"a": 2}}}, "other.de-en.a is 2")):  # fmt: skip
         with pytest.raises(InputError, match=words):
             plan(**changes)
 

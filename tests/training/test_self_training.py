@@ -213,3 +213,18 @@ def test_a_share_of_each_length_joins_the_text(
     found = taken(tmp_path / "run")
     best = sorted(want, key=lambda src: -want[src][1])[: round(0.25 * len(want))]
     assert len(found) == len(best) and len(set(found) & set(best)) >= len(best) - 1  # a batch rounds otherwise
+
+
+def test_a_translation_too_short_for_its_source_is_left_out(
+    toy_config: Make, alone: Path, toy_checkpoint: Path, tmp_path: Path
+) -> None:
+    bundle = translator.load(toy_checkpoint, device="cpu").bundle
+    ratios = {
+        src: len(bundle.tgt.ids(tgt)) / len(bundle.src.ids(src)) for src, (tgt, _) in wanted(toy_checkpoint).items()
+    }
+    least = sorted(ratios.values())[len(ratios) // 2]
+    assert min(ratios.values()) < least  # something is to be left out
+    config = of_checkpoint(toy_config, toy_checkpoint, self_training=EVERYTHING, self_training_length=least)
+    train_run(config, alone, tmp_path / "run")
+    want = {src for src, ratio in ratios.items() if ratio >= least}
+    assert len(set(taken(tmp_path / "run")) ^ want) <= 1  # a batch rounds otherwise

@@ -126,6 +126,11 @@ def _training(card: Card) -> str:
     taught = [
         f"run {number}: what the weights before it translated with at least {run.self_training:g} nats a token"
         + (f", and the surest {run.self_training_share:.0%} of each length" if run.self_training_share else "")
+        + (
+            f", of {run.self_training_length:g} target tokens a source token at least"
+            if run.self_training_length
+            else ""
+        )
         for number, run in enumerate(runs, start=1)
         if run.self_training is not None
     ]

@@ -35,7 +35,9 @@ class HoldOut:
     """Which sentences are kept aside: `draw` of each corpus for both sets together, of `least` to `most` words.
 
     `sides` are the languages of source and target; `mono` says which share of each monolingual corpus of the source
-    language is kept for self-training, and `keep` which share of a corpus's pairs enters train at all (1 if not named).
+    language is kept for self-training, `other` the same of the corpora of other pairs' train that have that language
+    (such as {"de-en": {"tatoeba": 0.1}}), and `keep` which share of a corpus's pairs enters train at all (1 if not
+    named).
     """
 
     sides: tuple[str, str]
@@ -45,6 +47,7 @@ class HoldOut:
     most: int = 20
     mono: Mapping[str, float] | None = None
     keep: Mapping[str, float] | None = None
+    other: Mapping[str, Mapping[str, float]] | None = None
 
     def __post_init__(self) -> None:
         pair = isinstance(self.sides, (list, tuple)) and len(self.sides) == 2 and all(self.sides)
@@ -59,6 +62,11 @@ class HoldOut:
         for field in ("mono", "keep"):
             for name, share in (getattr(self, field) or {}).items():
                 real(f"{field}.{name}", share, 0.0, 1.0)
+        for pair, shares in (self.other or {}).items():
+            require(self.sides[0] in pair.split("-"), "other", pair, f"pairs of languages with {self.sides[0]}")
+            require(isinstance(shares, Mapping), f"other.{pair}", shares, "corpora with shares")
+            for name, share in shares.items():
+                real(f"other.{pair}.{name}", share, 0.0, 1.0)
 
 
 def prepare(plan: HoldOut, data: Path, out: Path) -> dict[str, int]:
@@ -88,7 +96,7 @@ def prepare(plan: HoldOut, data: Path, out: Path) -> dict[str, int]:
     for path in sorted({*folder.glob("*.tsv.gz"), *folder.glob("*.tsv")}):
         if path.name.split(".")[0] not in ("train", "extra"):
             shutil.copyfile(path, out / path.name)
-    if plan.mono:
+    if plan.mono or plan.other:
         sentences = monolingual(plan, data, near, rng)
         _write(out / f"{MONOLINGUAL}.txt.gz", sentences)
         counts[MONOLINGUAL] = len(sentences)
@@ -118,11 +126,26 @@ def draw(plan: HoldOut, pairs: Sequence[Pair], rng: np.random.Generator) -> list
 
 
 def monolingual(plan: HoldOut, data: Path, near: Copies, rng: np.random.Generator) -> list[str]:
-    """The sentences for self-training: of each corpus the share that `plan` says, no near copy of a held one."""
-    lines = [line.split("\t") for line in read_lines(data / "mono" / f"{plan.sides[0]}.tsv.gz")]
-    shares = plan.mono or {}
-    chosen = rng.random(len(lines)) < np.array([shares.get(columns[1], 0.0) for columns in lines])
-    return [columns[0] for columns, take in zip(lines, chosen, strict=True) if take and not near.holds(columns[0], 0)]
+    """The sentences for self-training: of each corpus the share that `plan` says, no near copy of a held one.
+
+    Raises:
+        InputError: a file is missing or malformed.
+    """
+    found: list[str] = []
+    if plan.mono:
+        lines = [line.split("\t") for line in read_lines(data / "mono" / f"{plan.sides[0]}.tsv.gz")]
+        found += _sampled([(columns[0], columns[1]) for columns in lines], plan.mono, rng)
+    for name, shares in (plan.other or {}).items():
+        side = name.split("-").index(plan.sides[0])
+        pairs = read_pairs(find_split(data / name, "train"))
+        found += _sampled([((pair.src, pair.tgt)[side], pair.corpus) for pair in pairs], shares, rng)
+    return [text for text in found if not near.holds(text, 0)]
+
+
+def _sampled(lines: Sequence[tuple[str, str]], shares: Mapping[str, float], rng: np.random.Generator) -> list[str]:
+    """Of sentences with their corpora, each corpus's share by chance."""
+    chosen = rng.random(len(lines)) < np.array([shares.get(corpus, 0.0) for _, corpus in lines])
+    return [text for (text, _), take in zip(lines, chosen, strict=True) if take]
 
 
 class Copies:

@@ -60,7 +60,7 @@ def write_pairs(teacher: Teacher, config: TrainConfig, data: Path, folder: Path,
         return
     sentences = _sentences(config, data)
     mine = sentences[process.rank :: process.world]
-    found = process.gather(list(_translated(teacher, mine, config.max_tokens, shown=process.rank == 0)))
+    found = process.gather(list(_translated(teacher, mine, config, shown=process.rank == 0)))
 
     def write() -> None:
         every = [
@@ -109,13 +109,16 @@ def _sentences(config: TrainConfig, data: Path) -> list[str]:
 
 
 def _translated(
-    teacher: Teacher, sentences: Sequence[str], max_tokens: int, *, shown: bool
+    teacher: Teacher, sentences: Sequence[str], config: TrainConfig, *, shown: bool
 ) -> Iterator[tuple[int, str, float]]:
-    """The place of each sentence whose translation ended, that, and its mean log-probability of a token in nats."""
+    """The place of each sentence whose translation is whole, that, and its mean log-probability of a token in nats.
+
+    Whole is what ended, does not loop, and has the tokens that `config.self_training_length` asks for.
+    """
     model = teacher.model.eval()
     prepare(model)
     ids = teacher.src.ids_batch(sentences)
-    fits = sorted((n for n, row in enumerate(ids) if 0 < len(row) < max_tokens), key=lambda n: len(ids[n]))
+    fits = sorted((n for n, row in enumerate(ids) if 0 < len(row) < config.max_tokens), key=lambda n: len(ids[n]))
     for first in tqdm(range(0, len(fits), CHUNK), unit="chunk", desc="self-training", disable=not shown):
         places = fits[first : first + CHUNK]
         rows = [[*ids[n], model.config.eos_id] for n in places]
@@ -124,7 +127,9 @@ def _translated(
         ended = [
             (n, list(out[:-1]))
             for n, out in zip(places, produced, strict=True)
-            if out[-1] == model.config.eos_id and not loops(out)
+            if out[-1] == model.config.eos_id
+            and not loops(out)
+            and len(out) - 1 >= config.self_training_length * len(ids[n])
         ]
         sure = _mean_log_probs(model, [ids[n] for n, _ in ended], [out for _, out in ended]) if ended else []
         for (n, out), each in zip(ended, sure, strict=True):
