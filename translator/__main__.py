@@ -15,6 +15,9 @@ from translator.analysis import cli as analysis
 from translator.checkpoints import cli as checkpoints
 from translator.errors import EXTRAS, InputError, TranslatorError, missing, visible
 from translator.files import write_whole
+from translator.registry import decoding
+from translator.registry.lab import field
+from translator.registry.options import flag, option
 from translator.training import cli as training
 
 if TYPE_CHECKING:
@@ -27,17 +30,11 @@ INTERRUPTED = 130
 CHUNK = 2**16
 LONGEST = 2**20
 """Bytes of a line after which no more of it is kept: no text may have so many."""
-SETTINGS: dict[str, tuple[type, str]] = {
-    "method": (str, "greedy, beam or sample"),
-    "beam": (int, "width of the beam"),
-    "length_penalty": (float, "strength of the length penalty"),
-    "temperature": (float, "of sampling"),
-    "top_k": (int, "sample among the k best (0: all)"),
-    "top_p": (float, "sample among the best that hold this probability (1: all)"),
-    "seed": (int, "of sampling"),
-    "max_length": (int, "produced tokens at most, end of sentence included"),
-    "src": (str, "language of the text, as a multilingual checkpoint calls it (deu_Latn)"),
-    "tgt": (str, "language to translate into"),
+DECODING = tuple(each for each in decoding.SETTINGS if each.kind != "pairs")
+"""The decoding settings that can be typed."""
+LANGUAGES = {
+    "src": "language of the text, as a multilingual checkpoint calls it (deu_Latn)",
+    "tgt": "language to translate into",
 }
 
 
@@ -108,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("text", nargs="?", metavar="TEXT", help="to translate; or give --trace")
     command.add_argument("--trace", type=Path, metavar="FILE.npz", help="a saved trace to draw instead")
     command.add_argument("--out", required=True, type=Path, metavar="FILE.html")
-    command.add_argument("--kind", default="cross", help="encoder, decoder or cross (default)")
+    command.add_argument("--kind", **option(field("norms", "kind")))
     command.add_argument("--layer", type=int, metavar="N", help="from 1; without layer and head: all at once")
     command.add_argument("--head", type=int, metavar="N", help="from 1")
     _add_model(command, required=False)
@@ -144,8 +141,11 @@ def _add_model(command: argparse.ArgumentParser, *, required: bool, many: bool =
     command.add_argument("--revision", help="of a hub id: the commit, 40 hex digits, or a branch")
     command.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
     command.add_argument("--threads", type=int, help="threads that PyTorch may use")
-    for name, (kind, text) in SETTINGS.items():
-        command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, help=text)
+    group = command.add_argument_group("decoding", "what is left out is the checkpoint's own")
+    for each in DECODING:
+        group.add_argument(flag(each), **option(each, default=argparse.SUPPRESS))
+    for name, text in LANGUAGES.items():
+        command.add_argument(f"--{name}", default=argparse.SUPPRESS, help=text)
 
 
 def _set_threads(count: int | None) -> None:
@@ -161,7 +161,8 @@ def _set_threads(count: int | None) -> None:
 
 def _load(args: argparse.Namespace) -> tuple[Translator, dict[str, Any]]:
     """The translator asked for, and the settings given."""
-    settings = {name: getattr(args, name) for name in SETTINGS if hasattr(args, name)}
+    names = (*(each.name for each in DECODING), *LANGUAGES)
+    settings = {name: getattr(args, name) for name in names if hasattr(args, name)}
     return translator.load(args.model, device=args.device, revision=args.revision), settings
 
 

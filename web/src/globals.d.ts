@@ -19,6 +19,5 @@ interface Window {
   __explorer?: import("./tabs/explorer/explorer").Explorer;
   __explorerData?: import("./tabs/page").PageData;
   __explorerLocales?: import("./dom/scene").Tables;
-  __decodeDefaults?: Record<string, unknown>;
   __payload?: import("./protocol/messages").TracePayload;
 }

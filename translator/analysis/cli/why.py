@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from translator.analysis.cli.view import KIND, NUMBER, PLACE, Answer, View, index_of, say_map, say_table, trace_of
+from translator.analysis.cli.heads import CELL
+from translator.analysis.cli.view import Answer, View, index_of, say_map, say_table, trace_of
 from translator.errors import InputError
+from translator.registry.lab import SOURCES, STATES, field, fields
+from translator.registry.options import option, options
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator
@@ -157,8 +161,8 @@ def _say_why_here(answer: Answer) -> None:
             print(f"{said} {way}: {words}")
 
 
-STEP = {"type": int, "metavar": "N", "help": "of the translation, from 1"}
-TOKEN = {"metavar": "TOKEN", "help": "as shown, or its id"}
+_WHAT = replace(field("patch", "what"), choices=STATES[1:], value="residual")  # one grid at a time
+_KIND = replace(field("why", "kind"), value=None, says="nothing: the encoder by tokens, cross by heads")
 
 VIEWS = {
     "contrast": View(
@@ -166,12 +170,10 @@ VIEWS = {
         _contrast,
         _say_contrast,
         {
-            "--step": {**STEP, "required": True},
-            "--word": {**TOKEN, "help": "as shown, or its id (default: what was produced)"},
-            "--against": {**TOKEN, "help": "as shown, or its id (default: the likeliest other)"},
+            **options(*fields("contrast", "step", "word", "against")),
             "--source": {
                 "default": "integrated",
-                "choices": ["gradient", "integrated", "occlusion"],
+                "choices": SOURCES,
                 "help": "whose values count as value of the source words (integrated)",
             },
         },
@@ -182,15 +184,9 @@ VIEWS = {
         _say_patch,
         {
             "corrupt": {"nargs": "?", "metavar": "TEXT", "help": "the second sentence, which is patched"},
-            "--what": {
-                "default": "residual",
-                "choices": ["residual", "head", "q", "k", "v", "pattern", "ffn"],
-                "help": "the states that are put in (residual)",
-            },
-            "--kind": {"help": "encoder, decoder or cross (default: encoder by tokens, cross by heads)"},
-            "--step": {**STEP, "help": "from 1 (default: where the translations part)"},
-            "--word": TOKEN,
-            "--against": TOKEN,
+            "--what": option(_WHAT),
+            "--kind": option(_KIND),
+            **options(*fields("patch", "step", "word", "against")),
             "--noise": {"metavar": "TOKEN", "help": "instead of a second sentence: noise on this token of the first"},
         },
     ),
@@ -198,7 +194,7 @@ VIEWS = {
         "why a head looks where it does, and what it then writes",
         _why_here,
         _say_why_here,
-        {**KIND, **PLACE, "--query": {**NUMBER, "help": "from 1"}, "--key": {**NUMBER, "help": "from 1"}},
+        CELL,
     ),
     "decoder-lens": View("the translation from each encoder layer", _decoder_lens, _say_decoder_lens),
 }
