@@ -18,7 +18,7 @@ LAYERS = (
     "errors",
     "resources",
     "rules",
-    "questions",
+    "registry",
     "files",
     "config",
     "trace",
@@ -38,7 +38,7 @@ LAYERS = (
     "__main__",
 )
 FORBIDDEN = {
-    "torch": {"errors", "resources", "rules", "questions", "files", "config", "trace", "figures", "ui"},
+    "torch": {"errors", "resources", "rules", "registry", "files", "config", "trace", "figures", "ui"},
     "gradio": set(LAYERS) - {"ui"},
     "plotly": set(LAYERS) - {"figures", "ui"},
 }

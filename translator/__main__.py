@@ -15,6 +15,9 @@ from translator.analysis import cli as analysis
 from translator.checkpoints import cli as checkpoints
 from translator.errors import EXTRAS, InputError, TranslatorError, missing, visible
 from translator.files import write_whole
+from translator.registry import decoding
+from translator.registry.lab import field
+from translator.registry.options import flag, option
 from translator.training import cli as training
 
 if TYPE_CHECKING:
@@ -27,17 +30,11 @@ INTERRUPTED = 130
 CHUNK = 2**16
 LONGEST = 2**20
 """Bytes of a line after which no more of it is kept: no text may have so many."""
-SETTINGS: dict[str, tuple[type, str]] = {
-    "method": (str, "decoding method: greedy, beam or sample"),
-    "beam": (int, "beam width"),
-    "length_penalty": (float, "exponent of the length penalty"),
-    "temperature": (float, "sampling temperature"),
-    "top_k": (int, "sample from the k most likely tokens (0: all)"),
-    "top_p": (float, "sample from the smallest set of tokens with this probability (1: all)"),
-    "seed": (int, "sampling seed"),
-    "max_length": (int, "maximum number of produced tokens, including the end token"),
-    "src": (str, "source language code of a multilingual checkpoint (deu_Latn)"),
-    "tgt": (str, "target language code of a multilingual checkpoint"),
+DECODING = tuple(each for each in decoding.SETTINGS if each.kind != "pairs")
+"""The decoding settings that can be typed."""
+LANGUAGES = {
+    "src": "source language code of a multilingual checkpoint (deu_Latn)",
+    "tgt": "target language code of a multilingual checkpoint",
 }
 
 
@@ -108,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("text", nargs="?", metavar="TEXT", help="text to translate, unless --trace is given")
     command.add_argument("--trace", type=Path, metavar="FILE.npz", help="draw a saved trace")
     command.add_argument("--out", required=True, type=Path, metavar="FILE.html", help="output file")
-    command.add_argument("--kind", default="cross", help="attention: encoder, decoder or cross (default)")
+    command.add_argument("--kind", **option(field("norms", "kind")))
     command.add_argument("--layer", type=int, metavar="N", help="layer, from 1 (default: all layers and heads)")
     command.add_argument("--head", type=int, metavar="N", help="head, from 1")
     _add_model(command, required=False)
@@ -149,8 +146,11 @@ def _add_model(command: argparse.ArgumentParser, *, required: bool, many: bool =
     command.add_argument("--revision", help="revision of a hub id: a commit (40 hex digits) or a branch")
     command.add_argument("--device", default="auto", help="device: auto (default), cpu or cuda")
     command.add_argument("--threads", type=int, help="number of PyTorch threads")
-    for name, (kind, text) in SETTINGS.items():
-        command.add_argument(f"--{name.replace('_', '-')}", type=kind, default=argparse.SUPPRESS, help=text)
+    group = command.add_argument_group("decoding", "a setting left out is the checkpoint's own")
+    for each in DECODING:
+        group.add_argument(flag(each), **option(each, default=argparse.SUPPRESS))
+    for name, text in LANGUAGES.items():
+        command.add_argument(f"--{name}", default=argparse.SUPPRESS, help=text)
 
 
 def _set_threads(count: int | None) -> None:
@@ -166,7 +166,8 @@ def _set_threads(count: int | None) -> None:
 
 def _load(args: argparse.Namespace) -> tuple[Translator, dict[str, Any]]:
     """The translator asked for, and the settings given."""
-    settings = {name: getattr(args, name) for name in SETTINGS if hasattr(args, name)}
+    names = (*(each.name for each in DECODING), *LANGUAGES)
+    settings = {name: getattr(args, name) for name in names if hasattr(args, name)}
     return translator.load(args.model, device=args.device, revision=args.revision), settings
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, TypeVar
 
 from translator.errors import InputError
+from translator.registry.decoding import DEFAULTS, SETTINGS, LengthPenalty, Method
 from translator.rules import choice, keep, keep_flag, keep_real, keep_whole, real, require, whole
 
 FORMAT_VERSION = 1
@@ -17,9 +18,7 @@ Positions = Literal["interleaved", "concatenated", "fairseq", "learned"]
 Activation = Literal["relu", "gelu", "silu", "none"]
 NormVariant = Literal["standard", "unbiased"]
 Embeddings = Literal["separate", "tied", "shared"]
-Method = Literal["greedy", "beam", "sample"]
 Level = Literal["subword", "word", "char", "sentencepiece", "multilingual", "transformers", "treebank", "bare"]
-LengthPenalty = Literal["wu", "power"]
 Schedule = Literal["noam", "inverse_sqrt", "cosine", "trapezoid"]
 Precision = Literal["fp32", "bf16", "auto"]
 Weights = Literal["fp32", "int8"]
@@ -164,7 +163,7 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class DecodeConfig:
-    """How one sentence is decoded.
+    """How one sentence is decoded; `translator.registry.decoding` has each range and default.
 
     `max_length` counts produced tokens, EOS included; None lets the source's length decide
     (twice its tokens plus 16, at most 160). `length_penalty` is alpha of Wu et al. 2016 ("wu"),
@@ -180,51 +179,26 @@ class DecodeConfig:
     alternatives a Step carries.
     """
 
-    method: Method = "greedy"
-    beam: int = 4
-    length_penalty: float = 0.6
-    penalty_kind: LengthPenalty = "wu"
-    coverage_penalty: float = 0.0
-    coverage_heads: tuple[tuple[int, int], ...] | None = None
-    early_stopping: bool | Literal["never"] = False
-    force_eos: bool = False
-    first_id: int | None = None
-    no_repeat_ngram_size: int = 0
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
-    max_length: int | None = None
-    candidates: int = 8
+    method: Method = DEFAULTS["method"]
+    beam: int = DEFAULTS["beam"]
+    length_penalty: float = DEFAULTS["length_penalty"]
+    penalty_kind: LengthPenalty = DEFAULTS["penalty_kind"]
+    coverage_penalty: float = DEFAULTS["coverage_penalty"]
+    coverage_heads: tuple[tuple[int, int], ...] | None = DEFAULTS["coverage_heads"]
+    early_stopping: bool | Literal["never"] = DEFAULTS["early_stopping"]
+    force_eos: bool = DEFAULTS["force_eos"]
+    first_id: int | None = DEFAULTS["first_id"]
+    no_repeat_ngram_size: int = DEFAULTS["no_repeat_ngram_size"]
+    temperature: float = DEFAULTS["temperature"]
+    top_k: int = DEFAULTS["top_k"]
+    top_p: float = DEFAULTS["top_p"]
+    seed: int = DEFAULTS["seed"]
+    max_length: int | None = DEFAULTS["max_length"]
+    candidates: int = DEFAULTS["candidates"]
 
     def __post_init__(self) -> None:
-        choice("method", self.method, Method)
-        choice("penalty_kind", self.penalty_kind, LengthPenalty)
-        keep_whole(self, "beam", 1, 64)
-        keep_real(self, "length_penalty", -5.0, 5.0)
-        keep_real(self, "coverage_penalty", 0.0, 5.0)
-        self._check_heads()
-        stops = isinstance(self.early_stopping, bool) or self.early_stopping == "never"
-        require(stops, "early_stopping", self.early_stopping, "true, false or 'never'")
-        keep_flag(self, "force_eos")
-        if self.first_id is not None:
-            keep_whole(self, "first_id", 0, 1_000_000)
-        keep_whole(self, "no_repeat_ngram_size", 0, 4096)
-        keep_real(self, "temperature", 0.01, 10.0)
-        keep_whole(self, "top_k", 0, 1_000_000)
-        keep_real(self, "top_p", 0.001, 1.0)
-        keep_whole(self, "seed", 0, 2**63 - 1)
-        keep_whole(self, "candidates", 1, 64)
-        if self.max_length is not None:
-            keep_whole(self, "max_length", 1, 4096)
-
-    def _check_heads(self) -> None:
-        heads = self.coverage_heads
-        if heads is None:
-            return
-        pairs = isinstance(heads, (list, tuple)) and all(isinstance(p, (list, tuple)) and len(p) == 2 for p in heads)
-        require(bool(pairs and heads), "coverage_heads", heads, "pairs of layer and head, or null for all")
-        keep(self, "coverage_heads", tuple(tuple(whole("coverage_heads", n, 0, 127) for n in p) for p in heads))
+        for each in SETTINGS:
+            each.keep(self)
 
 
 @dataclass(frozen=True)

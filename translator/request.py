@@ -18,6 +18,8 @@ from translator.config import DecodeConfig, from_dict
 from translator.decode import Stop, check_target, encode
 from translator.errors import BusyError, InputError
 from translator.model import Encoded, Gates, Transformer
+from translator.registry.decoding import SOURCE_TOKENS, TARGET_TOKENS
+from translator.registry.field import CHARACTERS
 from translator.rules import whole
 from translator.settings import DecodeSettings, Unpack
 from translator.text import Encoding, is_blank, normalise_text
@@ -30,9 +32,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class Limits:
     """What one sentence may ask for: characters before and after normalising, and tokens (EOS included)."""
 
-    characters: int = 1000
-    source_tokens: int = 128
-    target_tokens: int = 160
+    characters: int = CHARACTERS
+    source_tokens: int = SOURCE_TOKENS
+    target_tokens: int = TARGET_TOKENS
 
     def __post_init__(self) -> None:
         for name in ("characters", "source_tokens", "target_tokens"):

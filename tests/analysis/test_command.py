@@ -67,11 +67,11 @@ def test_every_view_says_what_its_function_gives(
 @pytest.mark.parametrize(
     ("view", "options", "said"),
     [
-        ("norms", ["--layer", "99", "--head", "1"], "layer is 99; it must be from 1 to 2"),
-        ("align", ["--layer", "1", "--head", "0"], "head is 0; it must be from 1 to 2"),
-        ("cell", [*PLACE, "--query", "1", "--key", "500"], "key is 500; it must be from 1 to"),
-        ("edit", ["--step", "0", "--choice", "run"], "step is 0; it must be from 1 to"),
-        ("switch", ["--off", "cross:L9H1"], "layer is 9; it must be from 1 to 2"),
+        ("norms", ["--layer", "99", "--head", "1"], "layer is 99; it must be a whole number from 1 to 2"),
+        ("align", ["--layer", "1", "--head", "3"], "head is 3; it must be a whole number from 1 to 2"),
+        ("cell", [*PLACE, "--query", "1", "--key", "500"], "key is 500; it must be a whole number from 1 to"),
+        ("edit", ["--step", "0", "--choice", "run"], "step is 0; it must be a whole number from 1"),
+        ("switch", ["--off", "cross:L9H1"], "layer is 9; it must be a whole number from 1 to 2"),
     ],
 )
 def test_what_is_not_there_is_named_as_a_person_counts(
@@ -202,7 +202,7 @@ def test_decoder_lens_by_the_contract(tiny: Translator, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["contrast", TEXT, "--step", "99"], "step is 99; it must be from 1 to"),
+        (["contrast", TEXT, "--step", "99"], "step is 99; it must be a whole number from 1 to"),
         (["contrast", TEXT, "--step", "1", "--word", "Quatsch"], "word is 'Quatsch', which is no single token"),
         (["patch", TEXT], "give either a second TEXT or --noise WORD"),
         (["patch", TEXT, "--noise", "Hund"], "noise is 'Hund', which is no token of the text"),

@@ -10,12 +10,12 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from translator import questions
 from translator.analysis import bench, patching
 from translator.analysis.interventions import head_importance, switch
 from translator.errors import CancelledError
 from translator.pipeline import Translator
-from translator.ui import frontend, lab_views, lab_why
+from translator.registry import lab as lab_registry
+from translator.ui import frontend, lab_views
 from translator.ui.lab import board, minus, switched
 from translator.ui.lab_tab import server_functions
 from translator.ui.models import Models
@@ -226,7 +226,7 @@ def test_what_cannot_be_is_said_in_words(lab: dict, name: str, request_: dict, n
 
 
 def test_every_question_can_be_asked_and_is_said_in_every_language() -> None:
-    asked = questions.for_page()
+    asked = lab_registry.for_page()
     views = [view for question in asked for view in question["views"]]
     assert {view["name"] for view in views} == set(lab_views.VIEWS) - {"patched"}  # which a click asks for
     said = {text for each in (*asked, *views) for text in (each["title"], each.get("says", each["title"]))}
@@ -250,13 +250,13 @@ def test_every_question_can_be_asked_and_is_said_in_every_language() -> None:
     ],
 )
 def test_what_a_field_reads(question: str, name: str, asked: dict, read: object) -> None:
-    assert questions.field(question, name).read(asked) == read
+    assert lab_registry.field(question, name).read(asked) == read
 
 
 def test_the_choices_are_those_of_the_analysis() -> None:
     for name, known in (("map", bench.MAPS), ("reading", bench.READINGS), ("way", bench.WAYS)):
-        assert set(questions.field("align", name).choices) == set(known)
-    assert (lab_why.BOTH, *get_args(patching.What)) == questions.STATES
+        assert set(lab_registry.field("align", name).choices) == set(known)
+    assert (lab_registry.BOTH, *get_args(patching.What)) == lab_registry.STATES
 
 
 def test_a_flow_that_nobody_waits_for_is_stopped(tiny_checkpoint: Path) -> None:

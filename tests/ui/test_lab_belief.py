@@ -17,8 +17,8 @@ from translator.analysis.alti import alti
 from translator.analysis.index import store_index, stored_index
 from translator.analysis.indexing import make_index
 from translator.analysis.omissions import Judge, Meter, omissions
+from translator.registry.lab import ORDERS
 from translator.ui import frontend
-from translator.ui.lab_belief import ORDERS
 from translator.ui.lab_tab import server_functions
 from translator.ui.models import Models
 

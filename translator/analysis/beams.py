@@ -8,9 +8,13 @@ from typing import Any, Literal
 
 from translator.errors import InputError
 from translator.pipeline import Translator
+from translator.registry.decoding import setting
+from translator.registry.lab import field
 from translator.rules import whole
 from translator.trace import Step, Trace
 
+WIDTHS = int(field("beams", "beam").range[0]), int(setting("beam").range[1])
+"""A tree's least beam, and the widest that there is: a public page grants less."""
 Fate = Literal["won", "ended", "grew", "pruned", "alive"]
 
 
@@ -63,7 +67,7 @@ def beam_tree(
     """
     if "method" in settings:
         raise InputError("a tree is of a beam search; leave the method out")
-    beam = whole("beam", beam, 2, 64)
+    beam = whole("beam", beam, *WIDTHS)
     if length_penalty is not None:
         settings["length_penalty"] = length_penalty
     steps: list[Step] = []

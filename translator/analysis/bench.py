@@ -21,6 +21,7 @@ from translator.analysis.norms import norms, share
 from translator.analysis.roles import READINGS, Reading
 from translator.errors import CancelledError, InputError
 from translator.pipeline import Translator
+from translator.registry.lab import field
 from translator.rules import real, whole
 from translator.trace import Token, Trace
 
@@ -59,7 +60,7 @@ class Aligner:
             value = getattr(self, name)
             if name == "layer" or value is not None:
                 object.__setattr__(self, name, whole(name, value, 0, 127))
-        real("threshold", self.threshold, 0, 1)
+        real("threshold", self.threshold, *field("align", "threshold").range)
 
     @property
     def name(self) -> str:

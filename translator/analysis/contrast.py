@@ -23,12 +23,13 @@ from translator.analysis.passes import Pair, layer_of, pair_of, to_numpy
 from translator.analysis.sites import Recording, decoder_pass, encoder_pass, record
 from translator.errors import InputError
 from translator.pipeline import Translator
+from translator.registry.lab import SOURCES
 from translator.rules import whole
 from translator.trace import Token, Trace
 
 POINTS = 32
 """Of the quadrature of integrated gradients: more would keep a visitor waiting for over half a second."""
-METHODS = ("gradient", "integrated", "occlusion")
+METHODS = SOURCES
 
 
 @dataclass(frozen=True, eq=False)

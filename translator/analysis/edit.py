@@ -12,6 +12,12 @@ from translator.text import is_blank
 from translator.trace import Trace
 
 
+def runner_up(trace: Trace, step: int) -> int:
+    """The likeliest token at a step (from 0) that was not produced there: its id."""
+    best, second = trace.steps[step].candidates[:2]
+    return second.token.id if best.token.id == trace.tgt[step].id else best.token.id
+
+
 def continue_from(
     translator: Translator, trace: Trace, step: int, choice: int | str, **settings: Unpack[Settings]
 ) -> Trace:

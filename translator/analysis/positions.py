@@ -18,7 +18,7 @@ from translator.errors import InputError
 from translator.model import Transformer
 from translator.model.positions import sinusoids
 from translator.pipeline import Translator
-from translator.questions import field
+from translator.registry.lab import field
 from translator.rules import real
 from translator.trace import Trace
 

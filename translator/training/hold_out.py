@@ -62,11 +62,11 @@ class HoldOut:
         for field in ("mono", "keep"):
             for name, share in (getattr(self, field) or {}).items():
                 real(f"{field}.{name}", share, 0.0, 1.0)
-        for pair, shares in (self.other or {}).items():
-            require(self.sides[0] in pair.split("-"), "other", pair, f"pairs of languages with {self.sides[0]}")
-            require(isinstance(shares, Mapping), f"other.{pair}", shares, "corpora with shares")
+        for other, shares in (self.other or {}).items():
+            require(self.sides[0] in other.split("-"), "other", other, f"pairs of languages with {self.sides[0]}")
+            require(isinstance(shares, Mapping), f"other.{other}", shares, "corpora with shares")
             for name, share in shares.items():
-                real(f"other.{pair}.{name}", share, 0.0, 1.0)
+                real(f"other.{other}.{name}", share, 0.0, 1.0)
 
 
 def prepare(plan: HoldOut, data: Path, out: Path) -> dict[str, int]:

@@ -10,6 +10,7 @@ import gradio as gr
 import numpy as np
 
 from translator.errors import TranslatorError
+from translator.registry.decoding import CONTROLLED, setting
 from translator.trace import Token, Trace
 from translator.ui import session
 from translator.ui.models import Models
@@ -36,10 +37,11 @@ def api(models: Models) -> None:
     ) -> dict[str, Any]:
         return described(asked(request, text, direction, settings))
 
+    offered = (setting("method"), *(each for each, _ in CONTROLLED))
     wanted = (
         f"text: one sentence. direction: one of {', '.join(models.names)}. settings: names with values, such as "
-        'method ("greedy", "beam" or "sample"), beam, length_penalty, temperature, top_k, top_p, seed, max_length; '
-        "what is left out is the checkpoint's own."
+        f"{'; '.join(f'{each.name}, {each.granting}' for each in offered)}; what is left out is the "
+        "checkpoint's own."
     )
     gr.api(translate, api_name="translate", api_description=f"Translate one sentence. {wanted}")
     gr.api(

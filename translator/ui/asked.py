@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from translator.errors import InputError, TranslatorError
@@ -48,21 +47,6 @@ def marked(function: F, **marks: object) -> F:
     return function
 
 
-def number(asked: Asked, name: str, low: int = 1, high: int | None = None) -> int:
-    """The whole number called `name`, from `low` to `high` if there is one; a browser sends 4.0 for 4.
-
-    Raises:
-        InputError: it is no such number.
-    """
-    value: Any = asked.get(name)
-    top = math.inf if high is None else high
-    whole = isinstance(value, (int, float)) and not isinstance(value, bool) and value % 1 == 0
-    if whole and low <= value <= top:
-        return int(value)
-    most = "" if high is None else f" to {high}"
-    raise InputError(f"{_found(name, value)}; it must be a whole number from {low}{most}")
-
-
 def text(asked: Asked, name: str) -> str:
     """The text called `name`, "" if there is none.
 
@@ -73,33 +57,3 @@ def text(asked: Asked, name: str) -> str:
     if not isinstance(value, str) or len(value) > 1000:
         raise InputError(f"{name} must be a text of at most 1,000 characters")
     return value
-
-
-def real(asked: Asked, name: str, low: float, high: float) -> float:
-    """The number called `name`, from `low` to `high`.
-
-    Raises:
-        InputError: it is no such number.
-    """
-    value: Any = asked.get(name)
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high:
-        return float(value)
-    raise InputError(f"{_found(name, value)}; it must be a number from {low} to {high}")
-
-
-def _found(name: str, value: object) -> str:
-    """What came instead, cut short; a field that was left empty sends null."""
-    return f"{name} is missing" if value is None else f"{name} is {value!r:.40}"
-
-
-def choice(asked: Asked, name: str, known: Sequence[C], default: C) -> C:
-    """One of `known`, or `default` where nothing was chosen.
-
-    Raises:
-        InputError: it is none of them.
-    """
-    value = asked.get(name) or default
-    for each in known:
-        if value == each:
-            return each
-    raise InputError(f"{name} is {str(value)[:20]!r}; it must be one of {', '.join(known)}")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from translator import questions
-from translator.config import DecodeConfig
+from translator.registry import lab
 from translator.resources import resources
 
 ASSETS = resources("assets")
@@ -113,15 +111,14 @@ def head(settings: tuple[str, ...], directions: tuple[str, ...], folder: Path = 
         "plotly": PLOTLY_ADDRESS,
         "settings": settings,
         "directions": directions,
-        "lab": questions.for_page(),
+        "lab": lab.for_page(),
     }
     return f"<style>{style()}</style>\n<script>window.__explorerData={in_script(data)};{words()}\n{script()}</script>"
 
 
 def words() -> str:
-    """The statements that the script needs before it: the tables of words, and what decoding is unless one says so."""
-    defaults = asdict(DecodeConfig())
-    return f"window.__explorerLocales={in_script(locales())};window.__decodeDefaults={in_script(defaults)};"
+    """The statement that the script needs before it: the tables of words."""
+    return f"window.__explorerLocales={in_script(locales())};"
 
 
 def version() -> str:

@@ -14,7 +14,7 @@ from translator.analysis.heads import head_stats, leading_head
 from translator.analysis.roles import Reading
 from translator.figures import heads as head_figures
 from translator.pipeline import Translator
-from translator.questions import field
+from translator.registry.lab import field
 from translator.trace import Trace
 from translator.ui.asked import Asked
 from translator.ui.explorer import show
@@ -41,7 +41,7 @@ def place(model: Translator, trace: Trace, asked: Asked) -> tuple[str, int, int,
     Raises:
         InputError: there is no such head.
     """
-    kind = str(asked.get("kind", "cross"))
+    kind = field("norms", "kind").read(asked)
     layers, heads = trace.weights(kind).shape[:2]
     first = best_aligner(model, trace)
     given = {"layer": first.layer + 1, "head": (first.head or 0) + 1} if kind == "cross" else {"layer": 1, "head": 1}

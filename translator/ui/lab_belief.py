@@ -19,20 +19,20 @@ from translator.analysis.search import Corpus
 from translator.errors import InputError
 from translator.figures import attention, belief
 from translator.pipeline import Translator
+from translator.registry.lab import field
 from translator.trace import Token, Trace
-from translator.ui.asked import Asked, choice, number, text
+from translator.ui.asked import Asked
 from translator.ui.explorer import show
 from translator.ui.gate import Stop
 from translator.ui.lab import Answer, minus, table
 from translator.ui.lab_align import place
 
-ORDERS = ("like this cell", "strongest", "typical", "neighbours")
 HITS = 10
 
 
 def left_out(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """What the translation, or one of the visitor's own, left out and invented, and what such a mark is worth."""
-    own = text(asked, "target").strip() if asked.get("target") is not None else ""
+    own = field("omissions", "target").read(asked).strip()
     if own and own != trace.translation:
         trace = model.force(trace.source, own)
     found = omissions.omissions(model, trace, stop=stop)
@@ -147,7 +147,7 @@ def elsewhere(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answ
     """Sentences of the index where a head does the same, or where a state is alike."""
     corpus = _corpus(model)
     kind, layer, head, chosen = place(model, trace, asked)
-    order = choice(asked, "order", ORDERS, ORDERS[0])
+    order = field("elsewhere", "order").read(asked)
     query, key = _cell(trace, kind, (layer, head), asked)
     chosen["chosen"] |= {"query": query + 1, "key": key + 1}
     over = ["Looked for in {count} sentences.", {"count": len(corpus.index.texts)}]
@@ -168,7 +168,7 @@ def elsewhere(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answ
         hits = corpus.like_cell(trace, kind, layer, head, query, key, count=HITS)
         lines = [over, ["Rows where this head links tokens like {query} and {key}.", {"query": asking, "key": asked_}]]
     else:
-        hits = corpus.head_rows(kind, layer, head, order=order, count=HITS)  # type: ignore[arg-type]
+        hits = corpus.head_rows(kind, layer, head, order=order, count=HITS)
         lines = [over, _habit(corpus, kind, layer, head)]
     rows = [[hit.query_text, hit.key_text, f"{hit.weight:.2f}", hit.source, hit.translation] for hit in hits]
     return {
@@ -201,9 +201,13 @@ def _cell(trace: Trace, kind: str, head: tuple[int, int], asked: Asked) -> tuple
     weights[:, [token.special for token in trace.keys(kind)]] *= 1e-3
     weights[[token.special for token in trace.queries(kind)]] *= 1e-3
     best = int(weights.max(axis=1).argmax())
-    query = best if asked.get("query") is None else number(asked, "query", high=weights.shape[0]) - 1
-    key = int(weights[query].argmax()) if asked.get("key") is None else number(asked, "key", high=weights.shape[1]) - 1
-    return query, key
+    rows, columns = weights.shape
+    row, column = (
+        field("elsewhere", "query").read(asked, high=rows),
+        field("elsewhere", "key").read(asked, high=columns),
+    )
+    query = best if row is None else row - 1
+    return query, int(weights[query].argmax()) if column is None else column - 1
 
 
 def plane(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:

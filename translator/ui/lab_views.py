@@ -28,7 +28,7 @@ from translator.errors import InputError
 from translator.figures import attention, decoding, lab
 from translator.figures import heads as head_figures
 from translator.pipeline import Translator
-from translator.questions import field
+from translator.registry.lab import field
 from translator.trace import Token, Trace
 from translator.ui.asked import Asked
 from translator.ui.explorer import show
@@ -87,7 +87,7 @@ def _force(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         "figures": [show(decoding.token_confidence, found.trace)],
         "captions": ["How sure the model is of each token of yours"],
     }
-    if asked.get("kind", "none") != "none":
+    if field("force", "kind").read(asked) != "none":
         kind, layer, head, chosen = place(model, found.trace, asked)
         answer["figures"].append(_heatmap(found.trace, kind, found.trace.weights(kind)[layer, head]))
         answer["captions"].append("What the chosen head reads on the way")
@@ -109,8 +109,7 @@ def _edit(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         "picks": [each.token.surface for each in candidates],
     }
     if not wanted:
-        other = candidates[0] if candidates[0].token.id != trace.tgt[step].id else candidates[1]
-        picked: int | str = other.token.id
+        picked: int | str = edit.runner_up(trace, step)
     else:
         picked = known.get(wanted, typed)
     return {**answer, "lines": _both(trace, edit.continue_from(model, trace, step, picked, stop=stop))}
@@ -224,7 +223,7 @@ def _faithfulness(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> 
 
 
 def _profile(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
-    kind = str(asked.get("kind", "cross"))
+    kind = field("profile", "kind").read(asked)
     shape = trace.weights(kind).shape[:2]
     profile = profiles.stored_profile(model)
     stats = profile.heads[kind] if profile else head_measures.head_stats(trace, kind)

@@ -6,7 +6,7 @@ A line for a person is [English sentence, values for its {holes}]: the page says
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from translator.errors import InputError
 from translator.figures import causes
 from translator.figures.label import plain
 from translator.pipeline import Translator
+from translator.registry.lab import BOTH, PATCHES, field
 from translator.trace import Trace
-from translator.ui.asked import Asked, choice, number, text
+from translator.ui.asked import Asked
 from translator.ui.explorer import show
 from translator.ui.gate import Stop
 from translator.ui.lab import Answer, minus, table
@@ -25,14 +26,11 @@ from translator.ui.lab_align import place
 
 SHOWN = 12
 """Writers that a picture or a table names; the rest is summed up."""
-BOTH = "residual and heads"
-MOST = 16
-"""Patches at once."""
 
 
 def contrasted(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """Why one word and not another at a step."""
-    step = number(asked, "step", high=len(trace.tgt)) - 1
+    step = field("contrast", "step").read(asked, high=len(trace.tgt)) - 1
     found = contrast.contrast(model, trace, step, word_of(asked, "word"), word_of(asked, "against"))
     word, against = found.word.surface, found.against.surface
     shares = dict(zip(found.parts, found.values, strict=True))
@@ -76,13 +74,14 @@ def _by_layer(model: Translator, shares: Mapping[Part, float]) -> tuple[np.ndarr
 
 def word_of(asked: Asked, name: str) -> str | None:
     """The token called `name`; None where the field was left empty."""
-    return text(asked, name).strip() or None if asked.get(name) is not None else None
+    found = field("contrast", name).read(asked)
+    return found.strip() or None if found is not None else None
 
 
 def patched(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """What carries the difference: the grids, whose cells can be patched; see `put_in`."""
     runs = _runs(model, trace, asked, stop)
-    what = choice(asked, "what", (BOTH, *get_args(patching.What)), BOTH)
+    what = field("patch", "what").read(asked)
     wanted: list[tuple[patching.What, str]] = []
     for each in ("residual", "head") if what == BOTH else (what,):
         kinds = ("encoder", "decoder") if each in patching.BY_TOKEN else ("encoder", "decoder", "cross")
@@ -121,8 +120,8 @@ def put_in(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """
     runs = _runs(model, trace, asked, stop)
     given: Any = asked.get("patches")
-    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) > MOST:
-        raise InputError(f"patches must be a list of at most {MOST} cells")
+    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) > PATCHES:
+        raise InputError(f"patches must be a list of at most {PATCHES} cells")
     patches = [_from_json(each) for each in given]
     found = patching.patched_translation(model, runs, patches, stop=stop)
     said = {"count": len(patches), "text": found.translation, "share": minus(found.restored, "+.2f")}
@@ -135,12 +134,12 @@ def put_in(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
 
 
 def _runs(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> minimal.Runs:
-    other = text(asked, "other").strip()
+    other = field("patch", "other").read(asked).strip()
     if not other:
         raise InputError("the second sentence is blank; type one that differs from the first in a word")
-    step = None if asked.get("step") is None else number(asked, "step", high=len(trace.tgt)) - 1
+    step = field("patch", "step").read(asked, high=len(trace.tgt))
     words = {name: word_of(asked, name) for name in ("word", "against")}
-    return minimal.minimal_pair(model, trace, other, step=step, **words, stop=stop)
+    return minimal.minimal_pair(model, trace, other, step=step and step - 1, **words, stop=stop)
 
 
 def _about(runs: minimal.Runs) -> list[list[Any]]:
@@ -185,7 +184,7 @@ def looked(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     kind, layer, head, chosen = place(model, trace, asked)
     asked = {**asked, **_cell(trace, kind, (layer, head), asked)}
     query, key = (
-        number(asked, name, high=count) - 1
+        field("why", name).read(asked, high=count) - 1
         for name, count in zip(("query", "key"), trace.weights(kind).shape[2:], strict=True)
     )
     chosen["chosen"] |= {"query": query + 1, "key": key + 1}
@@ -229,7 +228,8 @@ def _cell(trace: Trace, kind: str, head: tuple[int, int], asked: Asked) -> dict[
     """What was not chosen of a cell's row and column, from 1: where the head looks most, at a word if it can be."""
     weights = np.array(trace.weights(kind)[head], dtype=np.float64)
     weights[:, [token.special for token in trace.keys(kind)]] *= 1e-3
-    row = weights.max(axis=1).argmax() if asked.get("query") is None else number(asked, "query", high=len(weights)) - 1
+    query = field("why", "query").read(asked, high=len(weights))
+    row = weights.max(axis=1).argmax() if query is None else query - 1
     best = {"query": int(row) + 1, "key": int(weights[row].argmax()) + 1}
     return {name: place for name, place in best.items() if asked.get(name) is None}
 

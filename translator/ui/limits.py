@@ -9,15 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from translator.errors import InputError
+from translator.registry.decoding import SEED, SETTINGS
+from translator.registry.field import CHARACTERS
 from translator.ui import fields
 from translator.ui.fields import Field
-
-CHARACTERS = 1000
-BEAMS = 12
-TOP_K = 1000
-CANDIDATES = 16
-SEED = 2**53 - 1
-"""The largest whole number that a browser can send."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -48,10 +43,10 @@ def settings(values: object) -> dict[str, Any]:
     if not isinstance(values, Mapping):
         raise InputError("the settings must be names with values")
     out = {name: int(value) if _whole(value) else value for name, value in values.items()}
-    for name, most in (("beam", BEAMS), ("top_k", TOP_K), ("candidates", CANDIDATES), ("seed", SEED)):
-        value = out.get(name)
-        if isinstance(value, int) and value > most:
-            raise InputError(f"{name} is {value}; at most {most} is allowed here")
+    for each in SETTINGS:
+        value = out.get(each.name)
+        if each.granted is not None and isinstance(value, int) and value > each.granted:
+            raise InputError(f"{each.name} is {value}; at most {each.granted} is allowed here")
     return out
 
 

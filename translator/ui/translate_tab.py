@@ -11,15 +11,16 @@ from typing import Any
 
 import gradio as gr
 
+from translator.registry.decoding import AUTOMATIC, CONTROLLED, Control, Setting, setting
 from translator.ui import explorer, frontend, session
 from translator.ui.asked import Asked, marked, told
 from translator.ui.foreign import looks_like
 from translator.ui.message import answer
 from translator.ui.offline import offline_page
 
-METHODS = [(name, name) for name in ("automatic", "greedy", "beam", "sample")]
+METHODS = [(str(name), str(name)) for name in (AUTOMATIC, *setting("method").choices)]
 """How to decode; "automatic" is what the checkpoint says it is decoded best with."""
-SETTINGS = ("method", "beam", "length_penalty", "temperature", "top_k", "top_p", "seed", "max_length")
+SETTINGS = ("method", *(each.name for each, _ in CONTROLLED))
 DIRECTION_NAMES = {"en-zh": "English → 中文", "de-en": "Deutsch → English"}
 
 
@@ -92,31 +93,30 @@ EMPTY = (
 def _settings() -> list[gr.components.Component]:
     """The folded decoding controls, in the order of SETTINGS."""
     with gr.Row(elem_id="settings"):
-        method = gr.Radio(METHODS, value="automatic", label="Decoding", elem_id="method", elem_classes="segments")
-        beam = gr.Slider(0, 12, 0, step=1, label="Beams (0: automatic)", elem_classes="for-beam")
-        # a text, since 0 is a penalty, and that is what an empty gr.Number sends
-        penalty = gr.Textbox(label="Length penalty (empty: automatic)", elem_classes="for-beam")
-        temperature = gr.Slider(0.1, 2, 1, step=0.1, label="Temperature", elem_classes="for-sample")
-        top_k = gr.Slider(0, 100, 0, step=1, label="Top-k (0: off)", elem_classes="for-sample")
-        top_p = gr.Slider(0.05, 1, 1, step=0.05, label="Top-p", elem_classes="for-sample")
-        seed = gr.Number(0, label="Seed", precision=0, minimum=0, elem_classes="for-sample")
-        longest = gr.Slider(0, 160, 0, step=1, label="At most … tokens (0: automatic)")
-    return [method, beam, penalty, temperature, top_k, top_p, seed, longest]
+        label = setting("method").label
+        method = gr.Radio(METHODS, value=AUTOMATIC, label=label, elem_id="method", elem_classes="segments")
+        return [method, *(_control(each, control) for each, control in CONTROLLED)]
+
+
+def _control(each: Setting, control: Control) -> gr.components.Component:
+    """How a setting is asked for, as the registry says."""
+    look: dict[str, Any] = {"label": each.label, "elem_classes": f"for-{each.method}" if each.method else None}
+    if control.kind == "text":  # an empty gr.Number would send 0
+        return gr.Textbox(control.value, **look)
+    if control.kind == "number":
+        return gr.Number(control.value, precision=0, minimum=control.low, **look)
+    return gr.Slider(control.low, control.high, control.value, step=control.step, **look)
 
 
 def settings_of(values: tuple[Any, ...]) -> dict[str, Any]:
     """The controls' values as decoding settings; what is automatic, or not used by the method, is the checkpoint's."""
-    given = dict(zip(SETTINGS, values, strict=True))
-    used = {
-        "automatic": (),
-        "beam": ("method", "beam", "length_penalty"),
-        "sample": ("method", "temperature", "top_k", "top_p", "seed"),
-    }
-    keep = used.get(str(given["method"]), ("method",))
-    given["beam"] = given["beam"] or None
-    given["length_penalty"] = _decimal(given["length_penalty"])
-    settings = {name: given[name] for name in keep if given[name] is not None}
-    return {**settings, "max_length": given["max_length"]} if given["max_length"] else settings
+    method, *others = values
+    settings = {} if method == AUTOMATIC else {"method": method}
+    for (each, control), given in zip(CONTROLLED, others, strict=True):
+        value = _decimal(given) if control.kind == "text" else given
+        if value is not None and value != control.blank and each.method in (None, method):
+            settings[each.name] = value
+    return settings
 
 
 def _decimal(value: Any) -> Any:

@@ -17,6 +17,5 @@ interface Window {
   Plotly?: import("./plot/plotly").PlotlyApi;
   __explorerData?: import("./tabs/page").PageData;
   __explorerLocales?: import("./dom/scene").Tables;
-  __decodeDefaults?: Record<string, unknown>;
   __payload?: import("./protocol/messages").TracePayload;
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from translator.analysis.cli.heads import place_of
+from translator.analysis.cli.heads import KIND, place_of
 from translator.analysis.cli.view import Answer, View, index_of, say_map, say_table, surfaces, trace_of
 from translator.errors import CheckpointError, InputError
+from translator.registry.lab import ORDERS, field, fields
+from translator.registry.options import option, options
 
 if TYPE_CHECKING:
     from translator.analysis.omissions import Judge, Word
@@ -191,6 +193,8 @@ def _number(help_text: str) -> dict[str, Any]:
     return {"type": int, "metavar": "N", "help": help_text}
 
 
+_ORDER = replace(field("elsewhere", "order"), choices=ORDERS[1:3], value=ORDERS[1], says="without a text")
+
 VIEWS = {
     "alti": View("contributions of source and prefix to each token (ALTI+)", _alti, _say_alti),
     "arena": View(
@@ -224,13 +228,12 @@ VIEWS = {
         _say_search,
         {
             "text": {"nargs": "?", "metavar": "TEXT", "help": "text whose cell or state is the query"},
-            "--kind": {"default": "cross", "help": "attention: encoder, decoder or cross (default)"},
+            **KIND,
             "--layer": _number("layer, from 1; with --place, 0 is the embeddings (default: the last)"),
-            "--head": _number("head, from 1"),
-            "--order": {"default": "strongest", "help": "order of rows without a text: strongest (default) or typical"},
+            **options(field("elsewhere", "head")),
+            "--order": option(_ORDER),
             "--joint": {"action": "store_true", "help": "print the joint plane of the head's queries and keys"},
-            "--query": _number("row of the cell, from 1"),
-            "--key": _number("column of the cell, from 1"),
+            **options(*fields("elsewhere", "query", "key")),
             "--side": {
                 "default": "encoder",
                 "choices": ("encoder", "decoder"),

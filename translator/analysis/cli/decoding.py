@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from translator.analysis.cli.view import NUMBER, Answer, View, index_of, say_both, say_table, scored, surfaces, trace_of
+from translator.analysis.cli.view import Answer, View, index_of, say_both, say_table, scored, surfaces, trace_of
+from translator.registry.decoding import setting
+from translator.registry.lab import field, fields
+from translator.registry.options import option, options
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator
@@ -31,17 +35,21 @@ def _say_force(answer: Answer) -> None:
 
 
 def _edit(engine: Translator, args: argparse.Namespace) -> Answer:
-    from translator.analysis.edit import continue_from
+    from translator.analysis.edit import continue_from, runner_up
 
     trace = trace_of(engine, args)
-    found = continue_from(engine, trace, index_of("step", args.step, len(trace.tgt)), args.choice)
+    step = index_of("step", args.step, len(trace.tgt))
+    found = continue_from(engine, trace, step, args.choice if args.choice.strip() else runner_up(trace, step))
     return {"before": scored(trace), "after": scored(found)}
 
 
 def _beams(engine: Translator, args: argparse.Namespace) -> Answer:
     from translator.analysis.beams import beam_tree
 
-    tree = beam_tree(engine, args.text, beam=args.width)
+    own = engine.bundle.decode
+    width = own.beam if args.beam is None else args.beam
+    penalty = own.length_penalty if args.penalty is None else args.penalty
+    tree = beam_tree(engine, args.text, beam=width, length_penalty=penalty)
     nodes = [
         {
             "step": node.step + 1,
@@ -91,31 +99,28 @@ def _positions(engine: Translator, args: argparse.Namespace) -> Answer:
     return {"before": scored(trace), "after": scored(found)}
 
 
+_TARGET = options(field("force", "target"), required=True)
+_WIDTH = replace(field("beams", "beam"), high=setting("beam").high)  # one's own machine grants what there is
+
 VIEWS = {
-    "force": View(
-        "score a translation of yours", _force, _say_force, {"--target": {"required": True, "help": "the translation"}}
-    ),
+    "force": View("score a translation of yours", _force, _say_force, _TARGET),
     "edit": View(
         "replace one token and decode on from there",
         _edit,
         say_both,
-        {"--step": {**NUMBER, "help": "step, from 1"}, "--choice": {"required": True, "help": "token to put there"}},
+        options(*fields("edit", "step", "choice")),
     ),
     "beams": View(
         "beam tree: every hypothesis of a beam search",
         _beams,
         _say_beams,
-        {"--width": {"type": int, "default": 4, "help": "beam width (default: 4)"}},
+        {"--beam --width": option(_WIDTH), **options(field("beams", "penalty"))},
     ),
     "lens": View("logit lens: the prediction of each decoder layer", _lens, _say_lens),
     "positions": View(
         "shift, scale or remove the positions",
         _positions,
         say_both,
-        {
-            "--side": {"default": "both", "help": "source, target or both (default)"},
-            "--shift": {"type": float, "default": 0.0, "help": "added to every position"},
-            "--scale": {"type": float, "default": 1.0, "help": "factor of every position"},
-        },
+        options(*fields("positions", "side", "shift", "scale")),
     ),
 }

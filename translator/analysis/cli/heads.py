@@ -7,9 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from translator.analysis.cli.view import (
-    KIND,
-    NUMBER,
-    PLACE,
     Answer,
     View,
     index_of,
@@ -21,6 +18,8 @@ from translator.analysis.cli.view import (
     trace_of,
 )
 from translator.errors import InputError
+from translator.registry.lab import field, fields
+from translator.registry.options import option, options
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator
@@ -90,7 +89,7 @@ def _rollout(engine: Translator, args: argparse.Namespace) -> Answer:
     from translator.analysis.rollout import rollout
 
     trace = trace_of(engine, args)
-    found = (flow if args.flow else rollout)(trace.encoder, trace.decoder, trace.cross)
+    found = {"rollout": rollout, "flow": flow}[args.by](trace.encoder, trace.decoder, trace.cross)
     return {
         "rows": surfaces(trace.tgt),
         "columns": surfaces(trace.src),
@@ -132,20 +131,34 @@ def _say_faithfulness(answer: Answer) -> None:
 
 
 def _align(engine: Translator, args: argparse.Namespace) -> Answer:
-    from translator.analysis.alignment import pharaoh
+    from translator.analysis.alignment import error_rate, pharaoh, read_pharaoh
     from translator.analysis.bench import Aligner, align
     from translator.analysis.gold import words_of
 
-    args.kind, trace = "cross", trace_of(engine, args)
+    trace = trace_of(engine, args)
     texts = zip((trace.normalised, trace.translation), engine.languages, strict=True)
     src, tgt = (words_of(text, language) for text, language in texts)
-    layer, head = place_of(trace, args)
-    links = align(engine, trace, Aligner(layer=layer, head=head), (len(src), len(tgt)))
-    return {"source": src, "target": tgt, "links": sorted(links), "pharaoh": pharaoh(links)}
+    layers, heads = trace.cross.shape[:2]
+    aligner = Aligner(
+        map=args.map,
+        layer=index_of("layer", args.layer, layers),
+        head=index_of("head", args.head, heads) if args.head else None,
+        reading=args.reading,
+        way=args.way,
+        threshold=args.threshold,
+    )
+    counts = len(src), len(tgt)
+    links = align(engine, trace, aligner, counts)
+    answer: Answer = {"source": src, "target": tgt, "links": sorted(links), "pharaoh": pharaoh(links)}
+    if args.gold.strip():
+        answer["error_rate"] = error_rate([links], [read_pharaoh(args.gold, *counts)])
+    return answer
 
 
 def _say_align(answer: Answer) -> None:
     print(" ".join(answer["source"]), " ".join(answer["target"]), answer["pharaoh"], sep="\n")
+    if "error_rate" in answer:
+        print(f"alignment error rate {answer['error_rate']:.3f}")
 
 
 NUMBERS_OF_A_CELL = ("q", "k", "products", "v", "carried")
@@ -176,6 +189,14 @@ def _say_cell(answer: Answer) -> None:
     print(f"dot {dot:+.4f} × {scale:.4f} = {score:+.4f}; softmax {weight:.6f}")
 
 
+KIND = options(field("norms", "kind"))
+PLACE = options(*fields("norms", "layer", "head"), required=True)
+CELL = KIND | PLACE | options(*fields("why", "query", "key"), required=True)
+_ALIGN = options(*fields("align", "layer", "head"), required=True)
+_ALIGN |= {"--map": option(field("align", "map"), default="raw")}
+_ALIGN |= {"--reading": option(field("align", "reading"), default="output")}
+_ALIGN |= options(*fields("align", "way", "threshold", "gold"))
+_BY = field("rollout", "method")
 _OFF = {
     "action": "append",
     "required": True,
@@ -191,14 +212,12 @@ VIEWS = {
         "attention rollout from source to target tokens",
         _rollout,
         _say_rollout,
-        {"--flow": {"action": "store_true", "help": "attention flow instead of rollout"}},
+        {
+            "--by": {**option(_BY), "dest": "by"},
+            "--flow": {"action": "store_const", "const": "flow", "dest": "by", "help": "the same as --by flow"},
+        },
     ),
     "faithfulness": View("compare attention with occlusion", _faithfulness, _say_faithfulness),
-    "align": View("word alignment by one head, in Pharaoh format", _align, _say_align, PLACE),
-    "cell": View(
-        "one attention cell, computed step by step",
-        _cell,
-        _say_cell,
-        {**KIND, **PLACE, "--query": NUMBER, "--key": NUMBER},
-    ),
+    "align": View("word alignment by one head, in Pharaoh format", _align, _say_align, _ALIGN),
+    "cell": View("one attention cell, computed step by step", _cell, _say_cell, CELL),
 }

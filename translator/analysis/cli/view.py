@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from translator.errors import InputError
+from translator.registry.decoding import setting
+from translator.registry.options import option
 from translator.trace import Token
 
 if TYPE_CHECKING:
@@ -24,8 +26,9 @@ class View:
     """One view of `lab`.
 
     `answer` gives everything that the view shows, by name; `say` prints that answer for a person. `options` are
-    argparse's own, by flag or by the name of a positional argument that follows the text; `text` says whether the
-    view starts from a text at all.
+    argparse's own, by flag (two where it has a second name) or by the name of a positional argument that follows the
+    text; those that the page asks for too come from `translator.registry.lab`. `text` says whether the view starts from
+    a text at all.
     """
 
     help: str
@@ -35,16 +38,6 @@ class View:
     text: bool = True
 
 
-NUMBER: dict[str, Any] = {"type": int, "required": True, "metavar": "N"}
-KIND: dict[str, dict[str, Any]] = {
-    "--kind": {"default": "cross", "help": "attention: encoder, decoder or cross (default)"}
-}
-PLACE: dict[str, dict[str, Any]] = {
-    "--layer": {**NUMBER, "help": "layer, from 1"},
-    "--head": {**NUMBER, "help": "head, from 1"},
-}
-
-
 def add_views(command: argparse.ArgumentParser, views: Mapping[str, View]) -> None:
     """Give `command` one subcommand for each view, every one with `--json`."""
     parsers = command.add_subparsers(required=True, metavar="VIEW")
@@ -52,8 +45,8 @@ def add_views(command: argparse.ArgumentParser, views: Mapping[str, View]) -> No
         parser = parsers.add_parser(name, help=view.help)
         if view.text:
             parser.add_argument("text", metavar="TEXT", help="text to translate")
-        for flag, settings in view.options.items():
-            parser.add_argument(flag, **settings)
+        for flags, settings in view.options.items():
+            parser.add_argument(*flags.split(), **settings)
         parser.add_argument("--json", action="store_true", help="print the result as one line of JSON")
         add_model(parser)
         parser.set_defaults(run=_run(view))
@@ -61,10 +54,8 @@ def add_views(command: argparse.ArgumentParser, views: Mapping[str, View]) -> No
 
 def add_model(command: argparse.ArgumentParser) -> None:
     """The options of every command that translates one text first."""
-    command.add_argument(
-        "--model", required=True, help="checkpoint: a name (de-en), a folder, or a hub id (owner/name)"
-    )
-    command.add_argument("--method", default="greedy", help="decoding method: greedy (default), beam or sample")
+    command.add_argument("--model", required=True, help="a name (de-en), a folder, or a hub id (owner/name)")
+    command.add_argument("--method", **option(setting("method")))
     add_device(command)
 
 
@@ -122,7 +113,7 @@ def index_of(name: str, number: int, count: int) -> int:
         InputError: there are not so many.
     """
     if not 1 <= number <= count:
-        raise InputError(f"{name} is {number}; it must be from 1 to {count}")
+        raise InputError(f"{name} is {number}; it must be a whole number from 1 to {count}")
     return number - 1
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from translator.analysis.cli.view import KIND, NUMBER, PLACE, Answer, View, index_of, say_map, say_table, trace_of
+from translator.analysis.cli.heads import CELL
+from translator.analysis.cli.view import Answer, View, index_of, say_map, say_table, trace_of
 from translator.errors import InputError
+from translator.registry.lab import SOURCES, STATES, field, fields
+from translator.registry.options import option, options
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator
@@ -157,8 +161,8 @@ def _say_why_here(answer: Answer) -> None:
             print(f"{said} {way}: {words}")
 
 
-STEP = {"type": int, "metavar": "N", "help": "step of the translation, from 1"}
-TOKEN = {"metavar": "TOKEN", "help": "token, as displayed or by id"}
+_WHAT = replace(field("patch", "what"), choices=STATES[1:], value="residual")  # one grid at a time
+_KIND = replace(field("why", "kind"), value=None, says="nothing: the encoder by tokens, cross by heads")
 
 VIEWS = {
     "contrast": View(
@@ -166,13 +170,11 @@ VIEWS = {
         _contrast,
         _say_contrast,
         {
-            "--step": {**STEP, "required": True},
-            "--word": {**TOKEN, "help": "token, as displayed or by id (default: the produced token)"},
-            "--against": {**TOKEN, "help": "token, as displayed or by id (default: the most likely other token)"},
+            **options(*fields("contrast", "step", "word", "against")),
             "--source": {
                 "default": "integrated",
-                "choices": ["gradient", "integrated", "occlusion"],
-                "help": "attribution to source words (default: integrated)",
+                "choices": SOURCES,
+                "help": "whose values count as value of the source words (integrated)",
             },
         },
     ),
@@ -181,29 +183,18 @@ VIEWS = {
         _patch,
         _say_patch,
         {
-            "corrupt": {"nargs": "?", "metavar": "TEXT", "help": "second sentence, which is patched"},
-            "--what": {
-                "default": "residual",
-                "choices": ["residual", "head", "q", "k", "v", "pattern", "ffn"],
-                "help": "patched states (default: residual)",
-            },
-            "--kind": {"help": "attention: encoder, decoder or cross (default: encoder for tokens, cross for heads)"},
-            "--step": {**STEP, "help": "step, from 1 (default: where the translations diverge)"},
-            "--word": TOKEN,
-            "--against": TOKEN,
-            "--noise": {"metavar": "TOKEN", "help": "instead of a second sentence, add noise to this token"},
+            "corrupt": {"nargs": "?", "metavar": "TEXT", "help": "the second sentence, which is patched"},
+            "--what": option(_WHAT),
+            "--kind": option(_KIND),
+            **options(*fields("patch", "step", "word", "against")),
+            "--noise": {"metavar": "TOKEN", "help": "instead of a second sentence: noise on this token of the first"},
         },
     ),
     "why-here": View(
         "split one attention score and the head's output over their components",
         _why_here,
         _say_why_here,
-        {
-            **KIND,
-            **PLACE,
-            "--query": {**NUMBER, "help": "query row, from 1"},
-            "--key": {**NUMBER, "help": "key column, from 1"},
-        },
+        CELL,
     ),
     "decoder-lens": View("the translation decoded from each encoder layer", _decoder_lens, _say_decoder_lens),
 }

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from translator import questions
 from translator.analysis.profile import stored_profile
 from translator.errors import CheckpointError, InputError
 from translator.files import write_whole
+from translator.registry import lab
 from translator.ui import frontend
 from translator.ui.live.chinese import chinese_file
 from translator.ui.live.shell import INDEX, MARK, README, index_page, web_manifest
@@ -161,7 +161,7 @@ class _Site:
             "plotly": f"plotly.js?v={version}",
             "settings": SETTINGS,
             "directions": [offer["direction"] for offer in offers],
-            "lab": questions.for_page(),
+            "lab": lab.for_page(),
             "site": {"version": version, "offers": offers},
         }
         words = f"window.__explorerData={json.dumps(told, ensure_ascii=False)};{frontend.words()}\n"

@@ -1,7 +1,7 @@
 /* A checkpoint as a live page holds it: the model, both tokenizers and how they are used best. */
 
 import type { Profile } from "../protocol/messages";
-import { LATER, type DecodeConfig } from "./decode/config";
+import { USUAL, type DecodeConfig } from "./decode/config";
 import type { ModelConfig } from "./engine/config";
 import { Transformer } from "./engine/transformer";
 import { Refusal } from "./refusal";
@@ -66,7 +66,7 @@ export async function loadBundle(engine: WebAssembly.Module, parts: Parts): Prom
     model: await Transformer.load(engine, config.model, weights.size, weights.fill),
     src,
     tgt,
-    decode: { ...LATER, ...config.decode },
+    decode: { ...USUAL, ...config.decode },
     ...(parts.profile ? { profile: parts.profile } : {}),
   };
 }

@@ -1,7 +1,8 @@
 /* What a translation is asked for, checked before the model runs: translator/request.py, in the same words. */
 
+import { LIMITS } from "../protocol/registry";
 import type { Bundle } from "./bundle";
-import { decodeConfig, LIMITS, type DecodeConfig } from "./decode/config";
+import { decodeConfig, type DecodeConfig } from "./decode/config";
 import { checkTarget } from "./decode/steps";
 import { Refusal } from "./refusal";
 import { countCharacters } from "./text/characters";

@@ -1,7 +1,8 @@
 /* The lab's further questions that a live page answers: a forced target, an edit, the beams. ui/lab_views.py. */
 
+import { labField } from "../protocol/registry";
 import type { Bundle } from "./bundle";
-import { LIMITS } from "./decode/config";
+import { check } from "./check";
 import { scoreOf, whole } from "./lab";
 import { plain } from "./messages/label";
 import { Refusal } from "./refusal";
@@ -13,17 +14,16 @@ export interface Answer {
   lines?: [string, Record<string, string | number>][];
   table?: { head: string[]; rows: string[][] };
   picks?: string[];
+  /** What was taken where nothing was chosen. */
+  chosen?: Record<string, number>;
 }
 
-type View = (bundle: Bundle, trace: Trace, asked: Record<string, unknown>) => Answer;
+type Asked = Record<string, unknown>;
+
+type View = (bundle: Bundle, trace: Trace, asked: Asked) => Answer;
 
 /** What the page with a server shows besides. */
-export function view(
-  bundle: Bundle,
-  trace: Trace,
-  name: string,
-  asked: Record<string, unknown>,
-): Answer {
+export function view(bundle: Bundle, trace: Trace, name: string, asked: Asked): Answer {
   const known = Object.hasOwn(VIEWS, name) ? VIEWS[name] : undefined;
   if (!known)
     throw new Refusal(
@@ -34,8 +34,8 @@ export function view(
 
 const VIEWS: Record<string, View> = { force: forceView, edit: editView, beams: beamsView };
 
-function forceView(bundle: Bundle, trace: Trace, asked: Record<string, unknown>): Answer {
-  const ids = targetIds(bundle, textOf(asked, "target"));
+function forceView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
+  const ids = targetIds(bundle, read("force", "target", asked) as string);
   const request = makeRequest(bundle, trace.request.source, { method: "greedy" });
   const found = force(bundle, request, ids);
   const { model } = bundle;
@@ -71,9 +71,9 @@ function forceView(bundle: Bundle, trace: Trace, asked: Record<string, unknown>)
   };
 }
 
-function editView(bundle: Bundle, trace: Trace, asked: Record<string, unknown>): Answer {
-  const at = wholeOf(asked, "step", 1, trace.tgt.length) - 1;
-  const wanted = textOf(asked, "choice");
+function editView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
+  const at = (read("edit", "step", asked, trace.tgt.length) as number) - 1;
+  const wanted = read("edit", "choice", asked) as string;
   const candidates = trace.thoughts[at]!.candidates.map(([id, logProb]) => ({
     id,
     surface: bundle.tgt.token(id).surface,
@@ -95,9 +95,12 @@ function editView(bundle: Bundle, trace: Trace, asked: Record<string, unknown>):
   return { ...answer, lines: both(trace, whole(bundle, request)) };
 }
 
-function beamsView(bundle: Bundle, trace: Trace, asked: Record<string, unknown>): Answer {
-  const beam = wholeOf(asked, "beam", 2, LIMITS.beam);
-  const length_penalty = Number(asked.penalty);
+function beamsView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
+  const own = bundle.decode;
+  const { low = 0, high = 0 } = labField("beams", "beam");
+  const widest = Math.min(Math.max(own.beam, low), high);
+  const beam = (read("beams", "beam", asked) ?? widest) as number;
+  const length_penalty = (read("beams", "penalty", asked) ?? own.length_penalty) as number;
   const { source } = trace.request;
   const request = makeRequest(bundle, source, { method: "beam", beam, length_penalty });
   const found = whole(bundle, request);
@@ -107,6 +110,7 @@ function beamsView(bundle: Bundle, trace: Trace, asked: Record<string, unknown>)
     .sort((a, b) => b.normalised - a.normalised);
   const won = found.tgt.map(({ id }) => id).join();
   return {
+    chosen: { beam, penalty: length_penalty },
     lines: [
       ["Beam: {text} (log p {score})", { text: found.translation, score: minus(scoreOf(found)) }],
       ["Greedy: {text} (log p {score})", { text: trace.translation, score: minus(scoreOf(trace)) }],
@@ -141,18 +145,10 @@ function minus(value: number): string {
   return value.toFixed(2).replace("-", "−");
 }
 
-function textOf(asked: Record<string, unknown>, name: string): string {
-  const value = asked[name] ?? "";
-  if (typeof value !== "string" || value.length > LIMITS.characters)
-    throw new Refusal(`${name} must be a text of at most 1,000 characters`);
-  return value;
-}
-
-function wholeOf(asked: Record<string, unknown>, name: string, low: number, high: number): number {
-  const value = Number(asked[name]);
-  if (!Number.isInteger(value) || value < low || value > high)
-    throw new Refusal(
-      `${name} is ${String(asked[name]).slice(0, 40)}; it must be a whole number from ${low} to ${high}`,
-    );
+/** What was asked of a field; its own default, or null, where nothing was: `Field.read`. */
+function read(view: string, name: string, asked: Asked, high?: number): unknown {
+  const field = labField(view, name);
+  const value = asked[name] ?? (field.kind === "text" ? field.value : null);
+  if (value !== null || field.value !== null) check(field, name, value, high);
   return value;
 }

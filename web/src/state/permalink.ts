@@ -1,7 +1,8 @@
 /* A link that rebuilds the view; all of it in the fragment, which no server sees. */
 
 import type { Settings } from "../protocol/messages";
-import { METHODS, decodingOf } from "../trace/settings";
+import { METHODS } from "../protocol/registry";
+import { decodingOf } from "../trace/settings";
 import type { Translation } from "../trace/translation";
 import { FIRST_STATE, type View, type Wish } from "./view";
 

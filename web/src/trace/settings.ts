@@ -1,16 +1,10 @@
 /* Decoding settings: which of them gave a translation, and how they are told. */
 
 import { type Sentence, t } from "../i18n/words";
-import type { Method, Settings } from "../protocol/messages";
+import type { Settings } from "../protocol/messages";
+import { DEFAULTS, METHODS } from "../protocol/registry";
 import type { Translation } from "./translation";
 
-const DECODE_DEFAULTS = window.__decodeDefaults || {};
-/** The settings that each method has to itself. */
-export const METHODS: Record<Method, string[]> = {
-  greedy: [],
-  beam: ["beam", "length_penalty"],
-  sample: ["temperature", "top_k", "top_p", "seed"],
-};
 /** The settings that give this translation again: none where it was decoded as the checkpoint is decoded best. */
 export const decodingOf = ({
   settings,
@@ -20,8 +14,7 @@ export const decodingOf = ({
   const used = ["method", ...METHODS[settings.method]];
   const others = Object.values(METHODS).flat();
   const said = ([name, value]: [string, unknown]) =>
-    used.includes(name) ||
-    (!others.includes(name) && value !== null && value !== DECODE_DEFAULTS[name]);
+    used.includes(name) || (!others.includes(name) && value !== null && value !== DEFAULTS[name]);
   return Object.fromEntries(Object.entries(settings).filter(said));
 };
 

@@ -1,72 +1,20 @@
 /* The page's fields, in the shape that the explorer reads: radios as segments, sliders, and their values. */
 
 import { el } from "../../dom/element";
+import { DECODING, METHODS } from "../../protocol/registry";
 import { site } from "./site";
 
+const AUTOMATIC = "automatic";
 /** How to decode; "automatic" is what the checkpoint says it is decoded best with. */
-const METHODS = ["automatic", "greedy", "beam", "sample"];
+const CHOICES = [AUTOMATIC, ...Object.keys(METHODS)];
 
-interface Slider {
-  name: string;
-  label: string;
-  low: number;
-  high: number;
-  value: number;
-  step: number;
-  only?: string;
-}
-
-/** In the order of the served page's settings, behind the method. */
-const SLIDERS: readonly Slider[] = [
-  { name: "beam", label: "Beams", low: 1, high: 12, value: 4, step: 1, only: "for-beam" },
-  {
-    name: "length_penalty",
-    label: "Length penalty",
-    low: 0,
-    high: 2,
-    value: 0.6,
-    step: 0.1,
-    only: "for-beam",
-  },
-  {
-    name: "temperature",
-    label: "Temperature",
-    low: 0.1,
-    high: 2,
-    value: 1,
-    step: 0.1,
-    only: "for-sample",
-  },
-  {
-    name: "top_k",
-    label: "Top-k (0: off)",
-    low: 0,
-    high: 100,
-    value: 0,
-    step: 1,
-    only: "for-sample",
-  },
-  { name: "top_p", label: "Top-p", low: 0.05, high: 1, value: 1, step: 0.05, only: "for-sample" },
-  { name: "seed", label: "Seed", low: 0, high: 2 ** 53 - 1, value: 0, step: 1, only: "for-sample" },
-  {
-    name: "max_length",
-    label: "At most … tokens (0: automatic)",
-    low: 0,
-    high: 160,
-    value: 0,
-    step: 1,
-  },
-];
+/** The settings that a page asks for behind the method, and how. */
+const CONTROLLED = DECODING.flatMap((setting) =>
+  setting.control ? [{ ...setting, control: setting.control }] : [],
+);
 
 /** Names of the settings, as links carry them. */
-export const SETTINGS = ["method", ...SLIDERS.map(({ name }) => name)];
-
-/** Those that a method uses; the others are left to the checkpoint. */
-const USED: Record<string, string[]> = {
-  automatic: [],
-  beam: ["method", "beam", "length_penalty"],
-  sample: ["method", "temperature", "top_k", "top_p", "seed"],
-};
+export const SETTINGS = ["method", ...CONTROLLED.map(({ name }) => name)];
 
 /** Radios side by side; the chosen one's label has the class "selected". */
 export const segments = (
@@ -104,8 +52,8 @@ export const directions = (name: string, chosen: string): HTMLElement => {
 export const methods = (name: string): HTMLElement =>
   segments(
     name,
-    METHODS.map((method) => [method, method]),
-    "automatic",
+    CHOICES.map((method) => [method, method]),
+    AUTOMATIC,
   );
 
 /** The folded decoding controls. */
@@ -113,21 +61,15 @@ export const settingsForm = (form: HTMLElement): void => {
   const method = el("div", { class: "segments", id: "method" }, el("span", { text: "Decoding" }));
   method.append(methods("method"));
   form.append(method);
-  for (const { name, label, low, high, value, step, only } of SLIDERS) {
-    const seed = name === "seed";
-    const input = el("input", {
-      type: seed ? "number" : "range",
-      min: low,
-      max: high,
-      value,
-      step,
-      "data-setting": name,
-    });
-    const shown = el("output", { text: seed ? "" : value, translate: "no" });
-    if (!seed) input.addEventListener("input", () => (shown.textContent = input.value));
-    form.append(
-      el("label", { class: `slider ${only ?? ""}` }, el("span", { text: label }), shown, input),
-    );
+  for (const { name, method: only, control } of CONTROLLED) {
+    const { kind, label, low: min, high: max, step, value } = control;
+    const range = kind === "text" ? {} : { min, max, step };
+    const input = el("input", { type: kind, ...range, value, "data-setting": name });
+    const slider = kind === "range";
+    const shown = el("output", { text: slider ? value : "", translate: "no" });
+    if (slider) input.addEventListener("input", () => (shown.textContent = input.value));
+    const parts = [el("span", { text: label }), shown, input];
+    form.append(el("label", { class: `slider ${only ? "for-" + only : ""}` }, ...parts));
   }
 };
 
@@ -136,9 +78,19 @@ const inputOf = (name: string): HTMLInputElement =>
     name === "method" ? "#method input:checked" : `#settings [data-setting="${name}"]`,
   )!;
 
+/** What stands in a control; of a text that is typed, the number, with a point or a comma. */
+const valueOf = ({ name, control }: (typeof CONTROLLED)[number]): string | number => {
+  const { value } = inputOf(name);
+  const typed = value.trim().replace(",", ".");
+  if (control.kind === "text" && (typed === "" || Number.isNaN(Number(typed)))) return value.trim();
+  return Number(typed);
+};
+
 /** The settings' values, in their order. */
-export const settingValues = (): (string | number)[] =>
-  SETTINGS.map((name) => (name === "method" ? inputOf(name).value : Number(inputOf(name).value)));
+export const settingValues = (): (string | number)[] => [
+  inputOf("method").value,
+  ...CONTROLLED.map(valueOf),
+];
 
 /** Fill the settings, in their order. */
 export const fillSettings = (values: readonly unknown[]): void =>
@@ -155,10 +107,12 @@ export const fillSettings = (values: readonly unknown[]): void =>
     }
   });
 
-/** The settings that the chosen method uses. */
+/** The settings that the chosen method uses; what is left blank is the checkpoint's. */
 export const chosenSettings = (): object => {
-  const all = Object.fromEntries(SETTINGS.map((name, at) => [name, settingValues()[at]]));
-  const used = USED[String(all.method)] ?? ["method"];
-  const kept = Object.fromEntries(used.map((name) => [name, all[name]]));
-  return all.max_length ? { ...kept, max_length: all.max_length } : kept;
+  const method = inputOf("method").value;
+  const used = CONTROLLED.filter(
+    (each) => (!each.method || each.method === method) && valueOf(each) !== each.control.blank,
+  );
+  const chosen = Object.fromEntries(used.map((each) => [each.name, valueOf(each)]));
+  return method === AUTOMATIC ? chosen : { method, ...chosen };
 };

@@ -1,7 +1,7 @@
 /* What the model makes of a text before it is translated: ui/session.py's `health` and `split`. */
 
 import type { Health, Piece } from "../../protocol/messages";
-import { LIMITS } from "../decode/config";
+import { LIMITS } from "../../protocol/registry";
 import { countCharacters } from "../text/characters";
 import type { Normalised } from "../text/normalise";
 import type { Encoding } from "../text/tokenizer";

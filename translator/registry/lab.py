@@ -1,96 +1,21 @@
-"""The lab's questions and views with their arguments, choices, ranges and defaults.
-
-The page makes its forms of it, the page's answers read and refuse by it, the analysis and the command line take their
-ranges from it.
-"""
+"""The lab's questions and views: what each asks for, with choices, ranges and defaults."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from translator.errors import InputError
+from translator.registry.decoding import setting
+from translator.registry.field import Field, given
 
 KINDS = ("encoder", "decoder", "cross")
 MEASURES = ("confidence", "relative_entropy", "previous", "same", "next", "special", "punctuation")
-STATES = ("residual and heads", "residual", "head", "q", "k", "v", "pattern", "ffn")
-LONGEST = 1000
-"""Characters of a text that is filled in."""
-
-
-@dataclass(frozen=True)
-class Field:
-    """One thing to fill in.
-
-    Args:
-        name: as a program calls it; `label` is what a person reads.
-        kind: "choice" of `choices`; "number" or "range" (a slider) from `low` to `high`, in steps of `step` ("any": any
-            number); "text".
-        whole: the number is a whole one.
-        value: what stands there first; None: whoever answers chooses, by the model or the sentence.
-        high: None where the model or the sentence says it.
-    """
-
-    name: str
-    label: str
-    kind: Literal["choice", "number", "range", "text"]
-    choices: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    step: float | Literal["any"] | None = None
-    value: str | float | None = None
-    whole: bool = False
-
-    def read(self, asked: Mapping[str, Any], *, high: int | None = None) -> Any:
-        """What was asked: a text, a choice, an int or a float; None where whoever answers may choose, and nothing came.
-
-        Args:
-            high: the greatest number here, where only the model or the sentence says it.
-        Raises:
-            InputError: it is not what can be asked; names the field, the value and the remedy.
-        """
-        value = asked.get(self.name)
-        if self.kind == "text" and (value is not None or self.value is not None):
-            return self._text("" if value is None else value)
-        if self.kind == "choice":
-            value = value or self.value
-        if value is None and self.value is None:
-            return None
-        return self._choice(value) if self.kind == "choice" else self._number(value, high)
-
-    def _text(self, value: object) -> str:
-        if not isinstance(value, str) or len(value) > LONGEST:
-            raise InputError(f"{self.name} must be a text of at most {LONGEST:,} characters")
-        return value
-
-    def _choice(self, value: object) -> str:
-        if not isinstance(value, str) or value not in self.choices:
-            raise InputError(f"{self.name} is {value!r:.40}; it must be one of {', '.join(self.choices)}")
-        return value
-
-    def _number(self, value: Any, high: float | None) -> int | float:
-        low = -math.inf if self.low is None else self.low
-        most = high if self.high is None else self.high
-        known = isinstance(value, (int, float)) and not isinstance(value, bool)
-        whole = known and (not self.whole or value % 1 == 0)  # a browser sends 4.0 for 4
-        if whole and low <= value <= (math.inf if most is None else most):
-            return int(value) if self.whole else float(value)
-        came = f"{self.name} is missing" if value is None else f"{self.name} is {value!r:.40}"
-        what = "a whole number" if self.whole else "a number"
-        raise InputError(f"{came}; it must be {what} from {self.low}{'' if most is None else f' to {most}'}")
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """The least and the greatest number.
-
-        Raises:
-            ValueError: only the model or the sentence says one of them.
-        """
-        if self.low is None or self.high is None:
-            raise ValueError(f"{self.name} has no range of its own")
-        return self.low, self.high
+BOTH = "residual and heads"
+STATES = (BOTH, "residual", "head", "q", "k", "v", "pattern", "ffn")
+SOURCES = ("gradient", "integrated", "occlusion")
+ORDERS = ("like this cell", "strongest", "typical", "neighbours")
+PATCHES = 16
+"""Patches at once."""
 
 
 @dataclass(frozen=True)
@@ -113,21 +38,28 @@ class Question:
     views: tuple[str, ...]
 
 
-def _count(name: str, label: str, value: int | None = None, low: int = 1, high: int | None = None) -> Field:
-    return Field(name, label, "number", low=low, high=high, value=value, whole=True)
+def _count(
+    name: str, label: str, value: int | None = None, low: int = 1, high: float | None = None, says: str = ""
+) -> Field:
+    return Field(name, label, "number", low=low, high=high, value=value, whole=True, says=says)
 
 
-def _choice(name: str, label: str, choices: tuple[str, ...], value: str | None) -> Field:
-    return Field(name, label, "choice", choices, value=value)
+def _choice(name: str, label: str, choices: tuple[str, ...], value: str | None, says: str = "") -> Field:
+    return Field(name, label, "choice", choices, value=value, says=says)
 
 
-def _text(name: str, label: str, value: str | None = "") -> Field:
-    return Field(name, label, "text", value=value)
+def _text(name: str, label: str, value: str | None = "", says: str = "") -> Field:
+    return Field(name, label, "text", value=value, says=says)
 
 
-_STEP = _count("step", "Step", 2)
-_WORDS = (_text("word", "Word", None), _text("against", "Against", None))
+_STEP = _count("step", "Step", 2, says="of the translation")
+_WORDS = (
+    _text("word", "Word", None, "a token as shown, or its id; nothing: what was produced"),
+    _text("against", "Against", None, "a token as shown, or its id; nothing: the likeliest other"),
+)
 _PLACE = (_count("layer", "Layer"), _count("head", "Head"))
+_CELL = (_count("query", "Query row"), _count("key", "Key column"))
+_BEAM, _PENALTY = setting("beam"), setting("length_penalty")
 _KIND = _choice("kind", "Attention", KINDS, "cross")
 
 VIEWS = (
@@ -145,7 +77,7 @@ VIEWS = (
         "Put another token at a step and let the model go on from there; left empty, the runner-up is taken. "
         "One change can turn the rest, which says how much hung on it, not why.",
         "Vaswani et al. 2017",
-        (_count("step", "Step", 2), _text("choice", "Token")),
+        (_STEP, _text("choice", "Token", says="the token to put there; nothing: the runner-up")),
     ),
     View(
         "beams",
@@ -154,8 +86,16 @@ VIEWS = (
         "it. The best score found need not be the best there is.",
         "Wu et al. 2016",
         (
-            _count("beam", "Beams", low=2, high=12),
-            Field("penalty", "Length penalty", "number", low=-5, high=5, step="any"),
+            _count("beam", "Beams", low=2, high=_BEAM.granted, says="nothing: as many as the checkpoint's own"),
+            Field(
+                "penalty",
+                "Length penalty",
+                "number",
+                low=_PENALTY.low,
+                high=_PENALTY.high,
+                step="any",
+                says="nothing: the checkpoint's own",
+            ),
         ),
     ),
     View(
@@ -201,7 +141,7 @@ VIEWS = (
             _choice("reading", "Row belongs to", ("output", "input"), None),
             _choice("way", "Links by", ("argmax", "reverse", "both", "threshold"), "argmax"),
             Field("threshold", "Threshold", "range", low=0, high=1, step=0.05, value=0.3),
-            _text("gold", "Your links"),
+            _text("gold", "Your links", says="in Pharaoh format, 0-0 1-2"),
         ),
     ),
     View(
@@ -249,8 +189,8 @@ VIEWS = (
         "Meng et al. 2022; Wang et al. 2023",
         (
             _text("other", "Second sentence"),
-            _choice("what", "States", STATES, STATES[0]),
-            _count("step", "Step"),
+            _choice("what", "States", STATES, STATES[0], "the states that are put in"),
+            _count("step", "Step", says="nothing: where the translations part"),
             *_WORDS,
         ),
     ),
@@ -260,7 +200,7 @@ VIEWS = (
         "Splits one cell's score exactly over all that wrote its query and its key, and names the words that the head "
         "then pushes. A share is of the score before the softmax, in which the other keys have a say as well.",
         "Elhage et al. 2021; Kobayashi et al. 2021",
-        (_KIND, *_PLACE, _count("query", "Query row"), _count("key", "Key column")),
+        (_KIND, *_PLACE, *_CELL),
     ),
     View(
         "layers",
@@ -278,9 +218,8 @@ VIEWS = (
         (
             _KIND,
             *_PLACE,
-            _choice("order", "Look for", ("like this cell", "strongest", "typical", "neighbours"), "like this cell"),
-            _count("query", "Query row"),
-            _count("key", "Key column"),
+            _choice("order", "Look for", ORDERS, ORDERS[0]),
+            *_CELL,
         ),
     ),
     View(
@@ -337,6 +276,15 @@ def field(view: str, name: str) -> Field:
     return _FIELDS[view][name]
 
 
+def fields(view: str, *names: str) -> tuple[Field, ...]:
+    """Fields of a view by their names.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    return tuple(field(view, name) for name in names)
+
+
 def for_page() -> list[dict[str, Any]]:
     """Every question with its views as the page's forms read them; what a field has not is left out."""
     named = {view.name: view for view in VIEWS}
@@ -346,12 +294,21 @@ def for_page() -> list[dict[str, Any]]:
     ]
 
 
+def for_front_end() -> dict[str, Any]:
+    """Ranges, choices and defaults of every field by its view, without the words: `web/src/protocol/registry.json`."""
+    return {view.name: {each.name: _values(each) for each in view.fields} for view in VIEWS}
+
+
+def _values(each: Field) -> dict[str, Any]:
+    kind = "whole" if each.whole else "number" if each.kind == "range" else each.kind
+    return {"kind": kind, **given(choices=each.choices, low=each.low, high=each.high), "value": each.value}
+
+
 def _view(view: View) -> dict[str, Any]:
     fields = [_told(each) for each in view.fields]
     return {"name": view.name, "title": view.title, "says": view.says, "source": view.source, "fields": fields}
 
 
 def _told(each: Field) -> dict[str, Any]:
-    said = {"choices": each.choices, "low": each.low, "high": each.high, "step": each.step}
-    given = {name: value for name, value in said.items() if value not in (None, ())}
-    return {"name": each.name, "label": each.label, "kind": each.kind, **given, "value": each.value}
+    said = given(choices=each.choices, low=each.low, high=each.high, step=each.step)
+    return {"name": each.name, "label": each.label, "kind": each.kind, **said, "value": each.value}
