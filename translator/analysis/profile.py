@@ -294,9 +294,9 @@ def card_section(profile: Profile) -> str:
         best, reading = table["best_head"], {"output": "predicts", "input": "reads"}
         lines += [
             "",
-            f"Word alignment against {table['sentences']} sentence pairs aligned by hand: the best head is "
-            f"{best['name']} (row of the token that it {reading[best['reading']]}), alignment error rate "
-            f"{best['rate']:.3f}; taking only links that are best both ways {table['ways']['both']:.3f}.",
+            f"Word alignment against {table['sentences']} hand-aligned sentence pairs: the best head is "
+            f"{best['name']} (rows belong to the token it {reading[best['reading']]}), alignment error rate "
+            f"{best['rate']:.3f}; with bidirectional links only {table['ways']['both']:.3f}.",
         ]
     return "\n".join(lines)
 
