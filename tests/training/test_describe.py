@@ -176,7 +176,7 @@ def test_what_cannot_be_described_is_refused(
     (out / "log.jsonl").write_text('{"step": 20}\n{"step": \n', encoding="utf-8")
     translator.checkpoints.seal(out)
     assert describe(out, data) == 2
-    assert "log.jsonl, line 2 is no record" in capsys.readouterr().err
+    assert "log.jsonl, line 2 is not a record" in capsys.readouterr().err
     assert (out / "README.md").read_bytes() == before
 
 

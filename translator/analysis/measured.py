@@ -88,7 +88,7 @@ def stored_arena(translator: Translator) -> ArenaTable | None:
             raise ValueError("a number is missing")
         arena_section(table)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CheckpointError(f"{path} is no arena: {error}; run the command arena again") from error
+        raise CheckpointError(f"{path} is not an arena file: {error}; run the command arena again") from error
     if table.checkpoint != translator.bundle.info.sha256:
         raise CheckpointError(f"{path} is of other weights; run the command arena again")
     return table
