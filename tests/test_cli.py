@@ -201,7 +201,7 @@ def test_a_figure_can_translate_first(tmp_path: Path) -> None:
         (["translate", "--model", "tiny", "x", "--revision", "main"], "revision is 'main'"),
         (["translate", "--model", "tiny", "x", "--threads", "0"], "threads is 0"),
         (["trace", "--model", "tiny", "x", "--out", "/no/such/folder/x.npz"], "/no/such/folder"),
-        (["figure", "--trace", "/no/such.npz", "--out", "x.html"], "is no trace file"),
+        (["figure", "--trace", "/no/such.npz", "--out", "x.html"], "is not a trace file"),
         (["figure", "--trace", "x.npz", "--out", "x.png"], "written as .html"),
         (["figure", "--out", "x.html"], "either a TEXT"),
         (["figure", "x", "--out", "x.html"], "give --model"),

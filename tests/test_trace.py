@@ -44,7 +44,7 @@ def test_a_trace_file_with_other_maps_is_refused(
     with np.load(tmp_path / "x.npz") as data:
         arrays = dict(data)
     np.savez(tmp_path / "x.npz", **{**arrays, kind: change(arrays[kind])})
-    with pytest.raises(InputError, match="is no trace file"):
+    with pytest.raises(InputError, match="is not a trace file"):
         Trace.load(tmp_path / "x.npz")
 
 

@@ -202,7 +202,7 @@ class Trace:
             InputError: the file is missing, is no trace of this format, or would unpack to more than a trace may have.
         """
         if not Path(path).is_file():  # a pipe would be waited for
-            raise InputError(f"{path} is no trace file: there is no such file")
+            raise InputError(f"{path} is not a trace file: there is no such file")
         try:
             with zipfile.ZipFile(path) as archive:
                 arrays = {name: _unpacked(archive, name) for name in ("meta", "encoder", "decoder", "cross")}
@@ -213,7 +213,7 @@ class Trace:
         except InputError as error:
             raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
         except Exception as error:  # archive, arrays and JSON each have errors of their own
-            raise InputError(f"{path} is no trace file: {error}") from error
+            raise InputError(f"{path} is not a trace file: {error}") from error
 
     def _meta(self) -> dict[str, Any]:
         def plain(step: Step) -> dict[str, Any]:

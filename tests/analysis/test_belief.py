@@ -182,7 +182,7 @@ def test_the_omission_bench_goes_through(
     for name in ("train", "dev"):
         (tmp_path / f"{name}.tsv").write_text("\n".join(pairs * 2) + "\n", encoding="utf-8")
     assert main(["omission-bench", str(tmp_path / "tiny"), "--data", str(tmp_path), "--cases", "80"]) == 0
-    assert "What the omission meter is worth" in capsys.readouterr().out
+    assert "## Omission meter" in capsys.readouterr().out
     made = translator.load(tmp_path / "tiny", device="cpu")
     meter = stored_meter(made)
     assert meter is not None and meter.cases == 80

@@ -47,7 +47,7 @@ def test_a_file_that_does_not_fit_is_named(tmp_path) -> None:
     with pytest.raises(InputError, match="pair 1: the link 2-1 points outside"):
         read_gold(path)
     path.write_text("[]")
-    with pytest.raises(InputError, match="is no set of alignments"):
+    with pytest.raises(InputError, match="is not a set of alignments"):
         read_gold(path)
     with pytest.raises(InputError, match="2 lines for 1"):
         pharaoh_gold("x", ("de", "en"), [("Guten Morgen", "Good morning")], "0-0\n1-1")

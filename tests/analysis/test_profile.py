@@ -187,7 +187,7 @@ def test_a_malformed_profile_is_left_out_of_a_translation(
     *above, last = (int(name) if name.isdigit() else name for name in part.split("."))
     reduce(getitem, above, data)[last] = value
     path.write_text(json.dumps(data))
-    with pytest.raises(CheckpointError, match="is no head profile"):
+    with pytest.raises(CheckpointError, match="is not a head profile"):
         stored_profile(own)
     assert "profile" not in payload_of(own, trace) and "left out" in caplog.text
 

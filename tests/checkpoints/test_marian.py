@@ -261,7 +261,7 @@ def cut(path: Path, count: int) -> None:
         (lambda f: (f / "model.safetensors").unlink(), "model.safetensors is missing"),
         (lambda f: cut(f / "model.safetensors", 5000), r"model.safetensors cannot be read|cut off"),
         (lambda f: cut(f / "model.safetensors", 4), r"model.safetensors"),
-        (lambda f: cut(f / "target.spm", 100), "target.spm: it is no sentencepiece model"),
+        (lambda f: cut(f / "target.spm", 100), "target.spm: it is not a sentencepiece model"),
         (lambda f: (f / "model.safetensors").write_bytes(b"\xff" * 64), "header of"),
         (lambda f: (f / "config.json").write_text("{"), "config.json cannot be read as JSON"),
         (lambda f: edit(f / "config.json", model_type="t5"), "model_type is 't5'"),

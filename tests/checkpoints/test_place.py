@@ -152,7 +152,7 @@ def test_what_is_added_leaves_the_rest_of_the_folder(checkpoint_maker: ModuleTyp
 def test_nothing_is_added_to_another_format(tiny_marian: Path, tmp_path: Path) -> None:
     source = shutil.copytree(tiny_marian, tmp_path / "source")
     before = digests(source)
-    with pytest.raises(CheckpointError, match=r"no checkpoint of ours.*python -m translator convert"):
+    with pytest.raises(CheckpointError, match=r"not one of our checkpoints.*python -m translator convert"):
         amend(source, {"README.md": b"# New"})
     assert digests(source) == before
     load_bundle(source)

@@ -118,7 +118,7 @@ def test_a_card_holds_what_was_stored_once(tmp_path: Path, capsys: pytest.Captur
         assert main(["adequacy", "--model", str(folder), "--device", "cpu", "--store"]) == 0
     said = dict(line.rsplit(": ", 1) for line in capsys.readouterr().out.splitlines()[:6])
     card = (folder / "README.md").read_text(encoding="utf-8")
-    assert card.startswith(before) and card.count("## What arrives") == 1
+    assert card.startswith(before) and card.count("## Adequacy") == 1
     assert f"| sentences with every idea | {said['sentences with every idea']} |" in card
     translator.load(folder, device="cpu")  # its manifest fits
     more = ["adequacy", "--model", str(folder), "--device", "cpu", "--store", "--beam", "2"]

@@ -177,7 +177,7 @@ def test_a_state_of_something_else_is_named(toy_config: Make, toy_data: Path, tm
     config, _ = toy_config()
     build(config, toy_data, run)
     write_whole(run / "state-0.pt", content)
-    with pytest.raises(CheckpointError, match=r"state-0\.pt is no (training state|state of this run)"):
+    with pytest.raises(CheckpointError, match=r"state-0\.pt is (not a training state|no state of this run)"):
         build(config, toy_data, run)
 
 
@@ -218,14 +218,14 @@ def test_damaged_weights_are_named_by_an_export(
 def test_a_broken_line_of_a_log_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(f'{{"step": 1}}\n{line}\n{{"step": 2}}\n', encoding="utf-8")
-    with pytest.raises(CheckpointError, match=r"log\.jsonl, line 2 is no record"):
+    with pytest.raises(CheckpointError, match=r"log\.jsonl, line 2 is not a record"):
         read_log(path)
 
 
 def test_a_log_that_is_no_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"\xff\xfe\n")
-    with pytest.raises(CheckpointError, match=r"log\.jsonl, line 1 is no record"):
+    with pytest.raises(CheckpointError, match=r"log\.jsonl, line 1 is not a record"):
         read_log(path)
     path.write_text('{"step": 1, "note": "one\u2028line\u0085"}\n', encoding="utf-8")
     assert read_log(path) == [{"step": 1, "note": "one\u2028line\u0085"}]

@@ -70,7 +70,7 @@ def test_the_card_holds_the_measured_scores_and_the_credits(toy_config: Make, to
     assert "an abacus" in card and "tatoeba.org" in card and found.score.bleu_signature in card
     assert "To be written" not in card
     assert card.count("\n| ") > 10
-    assert "Of the 60 sources of `test`, 5 drawn blindly, then 5 of the other 6 with the lowest chrF:" in card
+    assert "Of the 60 sources of `test`, 5 drawn at random, then 5 of the other 6 with the lowest chrF:" in card
     assert "Tatoeba test" not in card and "split into sentences" not in card and "Openly licensed" not in card
     assert len(rows(card, "Examples")) == 10
 
@@ -96,7 +96,7 @@ def test_the_card_tells_of_self_training(
     card = translator.load(out, device="cpu").bundle.card
     pairs = len(read_pairs(tmp_path / "run" / PAIRS))
     assert pairs and ["self", str(pairs)] in rows(card, "Data")
-    told = "run 2: what the weights before it translated with at least -100 nats a token"
+    told = "run 2: translations by the previous weights with at least -100 nats per token"
     assert ["self-training", told] in rows(card, "Training") and "- **self**: Letters. CC-BY 2.0 FR." in card
 
 
@@ -141,11 +141,11 @@ def test_few_test_sentences_no_log_and_unused_corpora_are_told_as_they_are(
     card = translator.load(out, device="cpu").bundle.card
     assert engine.bundle.card != card
     assert [row[0] for row in rows(card, "Examples")] != [] and len(rows(card, "Examples")) == 3
-    assert "Of the 3 sources of `test`, 3 drawn blindly:" in card
+    assert "Of the 3 sources of `test`, 3 drawn at random:" in card
     assert "| steps | not logged, of 20 |" in card and "| time | not logged |" in card and "log.jsonl" not in card
     assert "nobody-knows" not in card and "Known weaknesses" not in card
     assert [row[0] for row in rows(card, "Scores")] == ["news", "test"]
-    assert "pairs of more than 6 tokens a side left out" in card
+    assert "pairs of more than 6 tokens a side removed" in card
 
 
 def test_without_a_test_file_the_card_says_so(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_what_cannot_be_described_is_refused(
     (out / "log.jsonl").write_text('{"step": 20}\n{"step": \n', encoding="utf-8")
     translator.checkpoints.seal(out)
     assert describe(out, data) == 2
-    assert "log.jsonl, line 2 is no record" in capsys.readouterr().err
+    assert "log.jsonl, line 2 is not a record" in capsys.readouterr().err
     assert (out / "README.md").read_bytes() == before
 
 

@@ -240,7 +240,7 @@ def test_a_state_that_is_damaged_is_not_trained_over(toy_config: Make, toy_data:
     state = tmp_path / "run" / "state-0.pt"
     content = state.read_bytes()[:-100]
     state.write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"state-0\.pt is no training state"):
+    with pytest.raises(CheckpointError, match=r"state-0\.pt is not a training state"):
         build(config, toy_data, tmp_path / "run")
     assert state.read_bytes() == content
     assert json.loads((tmp_path / "run" / "train.json").read_text(encoding="utf-8"))["name"] == "toy"

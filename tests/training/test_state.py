@@ -42,7 +42,7 @@ def test_a_damaged_state_is_named(tmp_path: Path) -> None:
     path = tmp_path / "state-0.pt"
     write_whole(path, {"step": torch.zeros(1000)})
     path.write_bytes(path.read_bytes()[:-500])
-    with pytest.raises(CheckpointError, match=r"state-0\.pt is no training state"):
+    with pytest.raises(CheckpointError, match=r"state-0\.pt is not a training state"):
         read_whole(path)
 
 

@@ -67,7 +67,7 @@ def test_a_former_gallery_is_replaced_and_nothing_else_is(tiny_checkpoint: Path,
 
 def test_another_sites_index_is_not_overwritten(tiny_checkpoint: Path, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<h1>My site</h1>")
-    with pytest.raises(InputError, match="is no gallery's and would be overwritten"):
+    with pytest.raises(InputError, match="is not part of a gallery and would be overwritten"):
         made(tmp_path, tiny_checkpoint, "wir")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html"]
     with pytest.raises(InputError, match="at least one sentence"):

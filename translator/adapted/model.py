@@ -177,7 +177,7 @@ def _sides(network: Any) -> tuple[Any, Any]:
     except (AttributeError, TypeError, NotImplementedError) as error:
         raise InputError(f"{type(network).__name__} has no encoder and decoder; adapt takes seq2seq models") from error
     if not getattr(network.config, "is_encoder_decoder", False) or encoder is decoder or encoder is network:
-        raise InputError(f"{type(network).__name__} is no encoder-decoder model; adapt takes seq2seq models")
+        raise InputError(f"{type(network).__name__} is not an encoder-decoder model; adapt takes seq2seq models")
     return encoder, decoder
 
 

@@ -56,7 +56,7 @@ def read_gold(path: str | Path) -> GoldSet:
     except (OSError, ValueError, KeyError, TypeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path} is no set of alignments: {type(error).__name__} {error}") from error
+        raise InputError(f"{path} is not a set of alignments: {type(error).__name__} {error}") from error
     pairs = []
     for number, (src, tgt, links) in enumerate(rows, start=1):
         src_words, tgt_words = words_of(src, languages[0]), words_of(tgt, languages[1])

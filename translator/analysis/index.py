@@ -117,7 +117,7 @@ def stored_index(translator: Translator) -> Index | None:
             index = _read({name: data[name] for name in data.files})
         _check(translator, index)
     except Exception as error:  # archive, arrays and JSON each have errors of their own
-        raise CheckpointError(f"{path} is no index: {error}; run the command index again") from error
+        raise CheckpointError(f"{path} is not an index: {error}; run the command index again") from error
     if index.checkpoint != translator.bundle.info.sha256:
         raise CheckpointError(f"{path} is of other weights; run the command index again")
     return index
@@ -151,11 +151,11 @@ def _check(translator: Translator, index: Index) -> None:
     config, count = translator.bundle.model.config, len(index.texts)
     for name, at in (("src_at", index.src_at), ("tgt_at", index.tgt_at)):
         if at.shape != (count + 1,) or at.dtype.kind != "i" or at[0] != 0 or (np.diff(at) < 1).any():
-            raise ValueError(f"{name} is no row of {count + 1} rising places")
+            raise ValueError(f"{name} is not a row of {count + 1} rising places")
     if index.targets.shape != (index.tgt_at[-1],) or index.targets.dtype.kind != "i":
         raise ValueError(f"there are {index.targets.shape} targets, not {index.tgt_at[-1]}")
     if not ((index.targets >= 0) & (index.targets < config.tgt_vocab)).all():
-        raise ValueError("a target is no id of this vocabulary")
+        raise ValueError("a target is not an id of this vocabulary")
     for kind, heads in head_counts(translator.bundle.model).items():
         shape = (*heads, int(index.rows_at(kind)[-1]))
         for name, values in (("best", index.best[kind]), ("weight", index.weight[kind])):

@@ -88,7 +88,7 @@ def stored_arena(translator: Translator) -> ArenaTable | None:
             raise ValueError("a number is missing")
         arena_section(table)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CheckpointError(f"{path} is no arena: {error}; run the command arena again") from error
+        raise CheckpointError(f"{path} is not an arena file: {error}; run the command arena again") from error
     if table.checkpoint != translator.bundle.info.sha256:
         raise CheckpointError(f"{path} is of other weights; run the command arena again")
     return table
@@ -128,12 +128,12 @@ def arena_section(table: ArenaTable) -> str:
         for name, judged in ranked
     ]
     told = (
-        f"Over {table.sentences} sentences ({table.data}): Spearman's correlation of each method's order of the source "
-        "words with what hiding a word from attention costs, and the nats that a prediction loses when the method's "
-        f"first 1 to {table.depth} words are deleted; in brackets where 95 of 100 bootstrap means lie."
+        f"Over {table.sentences} sentences ({table.data}): Spearman correlation of each method's ranking of source "
+        "words with occlusion, and the nats that a prediction loses when the method's "
+        f"first 1 to {table.depth} words are deleted; 95% bootstrap intervals in parentheses."
     )
     head = ["| method | agreement with occlusion | nats lost by deletion |", "| --- | --- | --- |"]
-    return "\n".join(["## Which attribution to believe", "", told, "", *head, *rows])
+    return "\n".join(["## Attribution methods", "", told, "", *head, *rows])
 
 
 def _with_range(value: float, within: tuple[float, float], form: str) -> str:
@@ -149,14 +149,14 @@ def meter_section(meter: Meter) -> str:
         for name in names
     ]
     told = (
-        f"Measured on {meter.cases:,} cases made on purpose ({meter.data}): references with a word dropped, or a word "
-        "added; half of them to fit, the others to judge. "
+        f"Measured on {meter.cases:,} constructed cases ({meter.data}): references with a word dropped, or a word "
+        "added; half of them to fit, half to evaluate. "
     ) + " ".join(_rates(what, judge) for what, judge in sides.items())
     head = ["| signal, AUROC | words left out | words invented |", "| --- | --- | --- |"]
-    return "\n".join(["## What the omission meter is worth", "", told, "", *head, *rows])
+    return "\n".join(["## Omission meter", "", told, "", *head, *rows])
 
 
 def _rates(what: str, judge: Judge) -> str:
     """What a mark is worth, in a sentence."""
     found, wrong = 100 * (judge.found or 0), 100 * (judge.wrong or 0)
-    return f"Of {what} it marks {found:.0f} in 100, of other words {wrong:.1f} in 100."
+    return f"It marks {found:.0f}% of {what} and {wrong:.1f}% of other words."

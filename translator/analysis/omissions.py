@@ -142,7 +142,7 @@ def stored_meter(translator: Translator) -> Meter | None:
         meter = Meter(**{**data, **{side: _judge(data[side]) for side in ("source", "target")}})
         int(meter.cases), str(meter.data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CheckpointError(f"{path} is no meter: {error}; run the command omission-bench again") from error
+        raise CheckpointError(f"{path} is not a meter file: {error}; run the command omission-bench again") from error
     if meter.checkpoint != translator.bundle.info.sha256:
         raise CheckpointError(f"{path} is of other weights; run the command omission-bench again")
     return meter

@@ -154,7 +154,7 @@ def read_pairs(path: str | Path, limit: int | None = None) -> list[tuple[str, st
     for number, line in enumerate(islice(read_lines(path), limit), start=1):
         src, *rest = line.split("\t")
         if not src.strip():
-            raise InputError(f"{path}, line {number}: there is no source text; take the line out")
+            raise InputError(f"{path}, line {number}: there is no source text; remove the line")
         pairs.append((src, rest[0] if rest and rest[0].strip() else None))
     return pairs
 
@@ -249,7 +249,7 @@ def stored_profile(translator: Translator) -> Profile | None:
         _read_through(profile, head_counts(translator.bundle.model))
         profile = judged(profile)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-        raise CheckpointError(f"{path} is no head profile: {error}; run the command profile again") from error
+        raise CheckpointError(f"{path} is not a head profile: {error}; run the command profile again") from error
     if profile.checkpoint != translator.bundle.info.sha256:
         raise CheckpointError(f"{path} is of other weights; run the command profile again")
     return profile
@@ -294,9 +294,9 @@ def card_section(profile: Profile) -> str:
         best, reading = table["best_head"], {"output": "predicts", "input": "reads"}
         lines += [
             "",
-            f"Word alignment against {table['sentences']} sentence pairs aligned by hand: the best head is "
-            f"{best['name']} (row of the token that it {reading[best['reading']]}), alignment error rate "
-            f"{best['rate']:.3f}; taking only links that are best both ways {table['ways']['both']:.3f}.",
+            f"Word alignment against {table['sentences']} hand-aligned sentence pairs: the best head is "
+            f"{best['name']} (rows belong to the token it {reading[best['reading']]}), alignment error rate "
+            f"{best['rate']:.3f}; with bidirectional links only {table['ways']['both']:.3f}.",
         ]
     return "\n".join(lines)
 

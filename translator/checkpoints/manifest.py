@@ -109,10 +109,10 @@ def _read(path: Path) -> dict[str, tuple[str, int]]:
     """The manifest as {name: (SHA-256, size)}."""
     data = read_json(path, MAX_BYTES)
     if data.get("format") != FORMAT_VERSION or not isinstance(data.get("files"), dict):
-        raise CheckpointError(f"{path} is no manifest of format {FORMAT_VERSION}")
+        raise CheckpointError(f"{path} is not a manifest of format {FORMAT_VERSION}")
     for name, entry in data["files"].items():
         if name not in (*REQUIRED, *OPTIONAL):
-            raise CheckpointError(f"{path} lists {name!r}, which is no file of a checkpoint")
+            raise CheckpointError(f"{path} lists {name!r}, which is not a file of a checkpoint")
         if not isinstance(entry, dict) or set(entry) != {"sha256", "size"}:
             raise CheckpointError(f"{path}: the entry of {name} must have sha256 and size, and nothing else")
     return {name: (entry["sha256"], entry["size"]) for name, entry in data["files"].items()}

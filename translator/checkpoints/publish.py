@@ -59,7 +59,7 @@ def push(
     """
     folder = whole_folder(Path(folder).expanduser())
     if not folder.is_dir():
-        raise CheckpointError(f"{folder} is no folder; give the folder of a checkpoint")
+        raise CheckpointError(f"{folder} is not a folder; give the folder of a checkpoint")
     if is_foreign(folder):
         raise CheckpointError(f"{folder} is a Marian checkpoint; convert it first: python -m translator convert")
     bundle = load_bundle(folder, device="cpu")
@@ -206,7 +206,7 @@ def _asked(repository: str, ask: Callable[[], R]) -> R:
     try:
         return ask()
     except HFValidationError as error:
-        raise InputError(f"{repository!r} is no repository; it must be OWNER/NAME") from error
+        raise InputError(f"{repository!r} is not a repository id; it must be OWNER/NAME") from error
     except HfHubHTTPError as error:
         raise TranslatorError(
             f"the hub refused {repository}: {error}; log in with `hf auth login`, or set HF_TOKEN to one that may write"

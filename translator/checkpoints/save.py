@@ -105,7 +105,7 @@ def amend(folder: str | Path, files: Mapping[str, bytes]) -> Path:
         if name not in (CARD, *OPTIONAL):
             raise InputError(f"{name!r} cannot be amended; these can: {', '.join((CARD, *OPTIONAL))}")
     if not (folder / MANIFEST).is_file():
-        raise CheckpointError(f"{folder} is no checkpoint of ours, so that nothing can be added to it; {CONVERT}")
+        raise CheckpointError(f"{folder} is not one of our checkpoints, so nothing can be added to it; {CONVERT}")
     try:
         fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".new", dir=folder.parent))
         try:
@@ -127,7 +127,7 @@ def _check(model: Transformer, src: Tokenizer, tgt: Tokenizer, dtype: str, extra
         raise InputError(f"dtype is {dtype!r}; it must be one of {', '.join(DTYPES)}")
     for name in extra:
         if name not in OPTIONAL:
-            raise InputError(f"{name!r} is no file of a checkpoint; extra files are {', '.join(OPTIONAL)}")
+            raise InputError(f"{name!r} is not a file of a checkpoint; extra files are {', '.join(OPTIONAL)}")
     mismatch = vocabulary_mismatch(model, src, tgt)
     if mismatch:
         raise InputError(mismatch)

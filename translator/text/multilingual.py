@@ -199,7 +199,7 @@ class _JsonCut:
             self._model = tokenizers.Tokenizer.from_str(model.decode("utf-8"))
         except Exception as error:  # the library raises bare Exceptions
             raise CheckpointError(
-                f"it is no tokenizer.json ({str(error)[:120]}); fetch the checkpoint again"
+                f"it is not a tokenizer.json ({str(error)[:120]}); fetch the checkpoint again"
             ) from error
         self._model.no_truncation()
         self._model.no_padding()
@@ -220,7 +220,7 @@ def json_pieces(model: bytes) -> list[str]:
     try:
         ids = tokenizers.Tokenizer.from_str(model.decode("utf-8")).get_vocab(with_added_tokens=True)
     except Exception as error:  # the library raises bare Exceptions
-        raise CheckpointError(f"it is no tokenizer.json ({str(error)[:120]}); fetch the checkpoint again") from error
+        raise CheckpointError(f"it is not a tokenizer.json ({str(error)[:120]}); fetch the checkpoint again") from error
     pieces = sorted(ids, key=lambda piece: ids[piece])
     if [ids[piece] for piece in pieces] != list(range(len(pieces))):
         raise CheckpointError(f"its {len(pieces)} ids are not 0 to {len(pieces) - 1}, each once")

@@ -181,7 +181,7 @@ def processor(model: bytes) -> Any:
     try:
         return SentencePieceProcessor(model_proto=model)
     except (RuntimeError, ValueError, TypeError) as error:
-        raise CheckpointError("it is no sentencepiece model; fetch the checkpoint again") from error
+        raise CheckpointError("it is not a sentencepiece model; fetch the checkpoint again") from error
 
 
 def normalised_by(model: Any, text: str, shift: int = 0) -> Normalised:

@@ -342,7 +342,7 @@ def _check_merges(path: Path, pieces: list[str], merges: object) -> None:
             raise CheckpointError(f"{path}: merge {rank} is {pair!r}, want two ids of pieces")
         made = pieces[pair[0]] + pieces[pair[1]]
         if made not in known:
-            raise CheckpointError(f"{path}: merge {rank} makes {made!r}, which is no piece")
+            raise CheckpointError(f"{path}: merge {rank} makes {made!r}, which is not a piece")
         if tuple(pair) in seen:
             raise CheckpointError(f"{path}: merge {rank} {pair!r} stands twice")
         seen.add((pair[0], pair[1]))

@@ -230,7 +230,7 @@ def _json_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} cannot be read as JSON: {error}") from error
     if not isinstance(data, dict):
-        raise CheckpointError(f"{path} is no tokenizer: it holds a {type(data).__name__}, want an object")
+        raise CheckpointError(f"{path} is not a tokenizer: it holds a {type(data).__name__}, want an object")
     return data
 
 

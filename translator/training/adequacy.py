@@ -140,11 +140,11 @@ def report(found: Adequacy) -> str:
 def card_section(found: Adequacy) -> str:
     """What a model card says of it, Markdown."""
     head = (
-        f"{found.sentences} sentences as visitors type them (`assets/adequacy`), never trained or tuned on, each with"
-        " the ideas that its translation has to hold; beam search. Ideas are matched as text, which takes some good"
-        " translations for losses, and some bad ones for good:"
+        f"{found.sentences} everyday sentences (`assets/adequacy`), never used for training or tuning, each with the"
+        " ideas that its translation must contain; beam search. Ideas are matched as text, so some good translations"
+        " count as losses and some bad ones pass:"
     )
-    return f"## What arrives\n\n{head}\n\n{table(('arrived', 'count'), counts(found))}"
+    return f"## Adequacy\n\n{head}\n\n{table(('kept', 'count'), counts(found))}"
 
 
 def store(bundle: Bundle, found: Adequacy) -> Path:

@@ -73,7 +73,7 @@ def render(card: Card) -> str:
     head = (
         f"---\nlanguage:\n- {card.config.src}\n- {card.config.tgt}\n{licence}{parent}"
         f"pipeline_tag: translation\n---\n\n# {card.config.name}: {src} to {tgt}\n\n"
-        "A Transformer whose attention is meant to be looked at.\n"
+        "A Transformer whose every attention weight can be inspected.\n"
     )
     return head + "".join(f"\n## {title}\n\n{text}\n" for title, text in sections if text)
 
@@ -124,10 +124,10 @@ def _training(card: Card) -> str:
         return "; ".join(told if len(set(told)) > 1 else told[:1])
 
     taught = [
-        f"run {number}: what the weights before it translated with at least {run.self_training:g} nats a token"
-        + (f", and the surest {run.self_training_share:.0%} of each length" if run.self_training_share else "")
+        f"run {number}: translations by the previous weights with at least {run.self_training:g} nats per token"
+        + (f", and the most confident {run.self_training_share:.0%} of each length" if run.self_training_share else "")
         + (
-            f", of {run.self_training_length:g} target tokens a source token at least"
+            f", of at least {run.self_training_length:g} target tokens per source token"
             if run.self_training_length
             else ""
         )
@@ -154,7 +154,7 @@ def _training(card: Card) -> str:
 
 
 def _batch(run: TrainConfig) -> str:
-    return f"{run.batch_tokens * run.accumulate:,} tokens of the longer side, padding included"
+    return f"{run.batch_tokens * run.accumulate:,} tokens of the longer side, including padding"
 
 
 def _schedule(run: TrainConfig) -> str:

@@ -64,8 +64,8 @@ def claim(config: TrainConfig, data: Path, folder: Path) -> None:
     changed = _changed(read_config(path), config) if path.exists() else []
     if changed and trained(folder):
         raise InputError(
-            f"{folder} holds a run with other settings: {'; '.join(changed)}. Set them back to go on with it, or name"
-            f" another folder (--out) to begin anew; {', '.join(MAY_CHANGE)} may change"
+            f"{folder} holds a run with other settings: {'; '.join(changed)}. Restore them to resume it, or name"
+            f" another folder (--out) to start over; {', '.join(MAY_CHANGE)} may change"
         )
     for state in sorted(folder.glob(STATES)):
         step = read_state(state)["progress"].step
@@ -79,8 +79,8 @@ def claim(config: TrainConfig, data: Path, folder: Path) -> None:
     other = [path for name, path in read.items() if begun and begun.get(name) != text[name]]
     if other and trained(folder):
         raise InputError(
-            f"{folder} holds a run on other sentences than those of {' and '.join(map(str, other))}. Give it the ones"
-            " that it began with (--data), or name another folder (--out) to begin anew"
+            f"{folder} holds a run on other sentences than those of {' and '.join(map(str, other))}. Pass the ones"
+            " it started with (--data), or name another folder (--out) to start over"
         )
     if changed or other:
         for name in ("src.json", "tgt.json"):

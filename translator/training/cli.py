@@ -159,7 +159,7 @@ def _adequacy(args: argparse.Namespace) -> None:
     settings: dict[str, Any] = {"method": "beam"}
     settings |= {name: getattr(args, name) for name in SETTINGS if hasattr(args, name)}
     if args.store and (len(settings) > 1 or args.sentences is not None):
-        raise InputError("--store takes no other sentences or settings; a card tells of the checkpoint as it is")
+        raise InputError("--store takes no other sentences or settings; a card describes the checkpoint as it is")
     translator = load(args.model, device=args.device, revision=args.revision)
     path = args.sentences or adequacy_path(*translator.languages)
     sentences = read_adequacy(path)

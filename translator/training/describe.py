@@ -72,7 +72,7 @@ def describe(
     pairs[CORPUS] += sum(record.get("self_training_pairs", 0) for record in records)
     corpora = _learnt(config, +pairs)
     licences = _credits(list(corpora), licence, config)  # refused before the long part
-    before = f" What `{config.base}` had learnt, its own card tells." if isinstance(config.base, str) else ""
+    before = f" See the card of `{config.base}` for its own training data." if isinstance(config.base, str) else ""
     evaluations = [
         evaluate(translator, read_pairs(path), name, method="beam") for name, path in _tests(data, config).items()
     ]
@@ -81,7 +81,7 @@ def describe(
             own_card(config, translator.bundle.model, records, selection),
             evaluations=evaluations,
             corpora=sorted(corpora.items(), key=lambda item: -item[1]),
-            data="Each pair takes part as often as `corpora` in `train.json` says of its corpus, once if nothing."
+            data="`corpora` in `train.json` says how often each corpus is used per epoch; the default is once."
             + before,
             licences=licences,
             hardware=hardware,
@@ -121,7 +121,7 @@ def _tests(data: Path, config: TrainConfig) -> dict[str, Path]:
 def _credits(corpora: Sequence[str], licence: str, config: TrainConfig) -> str:
     """What the licences of the training text ask to be said."""
     credits = json.loads((ASSETS / "credits.json").read_text(encoding="utf-8"))
-    lines = [f"The weights are under {licence}. They were learnt from:", ""]
+    lines = [f"The weights are under {licence}. They were trained on:", ""]
     for name in sorted(corpora):
         known = f"{name}-{config.src}-{config.tgt}" if name == CORPUS else name  # each pair translates other sentences
         entry: Mapping[str, Any] = credits.get(known, {})
@@ -131,14 +131,14 @@ def _credits(corpora: Sequence[str], licence: str, config: TrainConfig) -> str:
             raise InputError(f"{said}; add an entry with its licence and credit")
         lines.append(f"- **{name}**: {entry['what']}. {entry['licence']}. Credit: {entry['credit']}.")
     longest = max(run.max_tokens for run in lineage(config))
-    changed = f"All texts were changed: normalised, and pairs of more than {longest} tokens a side left out."
+    changed = f"All texts were changed: they were normalised, and pairs of more than {longest} tokens a side removed."
     if isinstance(config.base, str):
-        changed += f" They began as the weights of `{config.base}`, whose licence and credits hold as well."
+        changed += f" Training started from `{config.base}`, whose licence and credits apply as well."
     return "\n".join([*lines, "", changed])
 
 
 def _chosen(evaluations: Sequence[Evaluation], data: Path) -> str:
-    """A few of the test that may be quoted, drawn blindly, and a few of those that scored worst."""
+    """A few of the test that may be quoted, drawn at random, and a few of those that scored worst."""
     found = next((one for one in evaluations if one.name == QUOTABLE), None)
     if found is None:
         return ""
@@ -152,7 +152,7 @@ def _chosen(evaluations: Sequence[Evaluation], data: Path) -> str:
     low = draw.sample(worst, min(FEW, len(worst)))
     rows = [[verbatim(text) for text in (sources[i], found.hypotheses[i], references[i][0])] for i in (*blind, *low)]
     also = f", then {len(low)} of the other {len(worst)} with the lowest chrF" if low else ""
-    head = f"Of the {len(sources)} sources of `{QUOTABLE}`, {len(blind)} drawn blindly{also}:"
+    head = f"Of the {len(sources)} sources of `{QUOTABLE}`, {len(blind)} drawn at random{also}:"
     return f"{head}\n\n{table(('source', 'translation', 'a reference'), rows)}"
 
 

@@ -176,7 +176,7 @@ class Trainer:
             self.optimiser.load_state_dict(state["optimiser"])
             restore_random_state(state["random"], self.device)
         except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-            said = f"{self._state_file} is no state of this run: {error!r}; remove it to begin anew"
+            said = f"{self._state_file} is no state of this run: {error!r}; remove it to start over"
             raise CheckpointError(said) from error
         self.progress = state["progress"]
 

@@ -67,7 +67,7 @@ def read_whole(path: Path) -> Any:
         return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         reason = str(error) if isinstance(error, OSError) else "it is damaged"  # PyTorch advises to run what it holds
-        raise CheckpointError(f"{path} is no training state: {reason}; remove it to begin anew") from error
+        raise CheckpointError(f"{path} is not a training state: {reason}; remove it to start over") from error
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
@@ -78,7 +78,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     """
     value = read_whole(path)
     if not isinstance(value, dict) or not all(isinstance(weight, Tensor) for weight in value.values()):
-        raise CheckpointError(f"{path} holds no weights; remove it to begin anew")
+        raise CheckpointError(f"{path} holds no weights; remove it to start over")
     return value
 
 
@@ -92,7 +92,7 @@ def read_state(path: Path) -> dict[str, Any]:
     try:
         return {**value, "progress": Progress(**value["progress"])}
     except (KeyError, TypeError) as error:
-        raise CheckpointError(f"{path} is no training state: {error!r}; remove it to begin anew") from error
+        raise CheckpointError(f"{path} is not a training state: {error!r}; remove it to start over") from error
 
 
 def load_weights(model: Transformer, weights: Mapping[str, Tensor], origin: Path) -> None:
@@ -207,6 +207,6 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             if record["step"] < 0 or record.get("hours", 0.0) < 0:
                 raise ValueError("a number below 0")
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise CheckpointError(f"{path}, line {number} is no record ({error!r}); take the line out") from error
+            raise CheckpointError(f"{path}, line {number} is not a record ({error!r}); remove the line") from error
         records.append(record)
     return records

@@ -48,7 +48,7 @@ def write_gallery(folder: Path, items: Sequence[tuple[Trace, dict[str, Any]]]) -
         raise InputError("there is no translation to show; give at least one sentence")
     index = folder / INDEX
     if index.is_file() and _MARK not in index.read_text(encoding="utf-8", errors="replace")[:1000]:
-        raise InputError(f"{index} is no gallery's and would be overwritten; give another folder")
+        raise InputError(f"{index} is not part of a gallery and would be overwritten; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     former = set(folder.glob("translation-[0-9]*.html")) if index.is_file() else set()
     pages = [folder / f"translation-{number:02}.html" for number in range(1, len(items) + 1)]

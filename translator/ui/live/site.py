@@ -51,7 +51,7 @@ def write_site(folder: Path, models: Sequence[Translator], *, texts: Sequence[st
         check(model)
     index = folder / INDEX
     if index.is_file() and MARK not in index.read_text(encoding="utf-8", errors="replace")[:1000]:
-        raise InputError(f"{index} is no live page's and would be overwritten; give another folder")
+        raise InputError(f"{index} is not part of a live page and would be overwritten; choose another folder")
     site = _Site(folder)
     offers = [site.add_checkpoint(model) for model in models]
     examples = site.add_examples(models, texts)
