@@ -43,9 +43,16 @@ type Needs = Pick<
 const REST = 250; // ms without a change, before other kinds are drawn
 const START: First = { x: 0, y: 0 };
 const MAGNIFY: Record<string, number> = { "+": 0.6, "-": 1 / 0.6 };
-const HEAVY = "trace kind map scale palette labels unit specials theme language size view".split(
-  " ",
-);
+const HEAVY =
+  "trace kind map scale palette labels unit specials theme language size view fit presenting".split(
+    " ",
+  );
+
+const PAPER = { width: 1000, height: 450 }; // pixels of a page that are left for a map
+
+/** The size of a map on paper, beside its size on the screen. */
+const onPaper = ({ width, height }: HeatView): number =>
+  Math.min(1.5, PAPER.width / width, PAPER.height / height);
 
 /** A neighbour of a cell by an arrow key, or null. */
 const neighbour = (key: string, { i, j }: Cell, { rows, columns }: Picture): Cell | null => {
@@ -70,6 +77,7 @@ class Heatmap implements Part {
   private readonly scroll = makeScroll(() => this.scrolled());
   private readonly plots = makePlots((drawn) => this.wire(drawn));
   private readonly reset: HTMLButtonElement;
+  private readonly fit: HTMLButtonElement;
   private plot: PlotNode;
   /** How the map in sight was drawn; null: it was not. */
   private seen: HeatView | null = null;
@@ -93,7 +101,14 @@ class Heatmap implements Part {
       hidden: true,
       on: { click: () => this.unzoom() },
     });
-    this.box.append(this.plot, ...this.overlay.nodes, ...this.scroll.nodes, this.reset);
+    this.fit = el("button", {
+      type: "button",
+      class: "btn fit-map",
+      hidden: true,
+      on: { click: () => this.fitted() },
+    });
+    const buttons = [this.fit, this.reset];
+    this.box.append(this.plot, ...this.overlay.nodes, ...this.scroll.nodes, ...buttons);
     this.listen();
     x.signal.addEventListener("abort", () => {
       clearTimeout(this.waiting);
@@ -168,7 +183,21 @@ class Heatmap implements Part {
     this.overlay.put(place, this.x.state.kind === "decoder");
     this.reset.hidden = !this.zoom;
     this.reset.textContent = t("Reset zoom");
+    const { fit } = this.x.state;
+    const { rows, columns } = picture;
+    const cut = size.columns < columns.length || size.rows < rows.length || height > innerHeight;
+    this.fit.hidden = !!this.zoom || !(fit || cut);
+    this.fit.textContent = t("Fit");
+    this.fit.title = t("Show the whole map at once");
+    this.fit.setAttribute("aria-pressed", String(fit));
+    this.box.style.setProperty("--on-paper", onPaper(view).toFixed(3));
     this.name();
+  }
+  /** All of the map at once, or cells of a size to be read. */
+  private fitted(): void {
+    const fit = !this.x.state.fit;
+    this.x.set({ fit });
+    if (fit) requestAnimationFrame(() => this.box.scrollIntoView({ block: "nearest" })); // once it is drawn
   }
   private name(): void {
     const head = this.x.headName();

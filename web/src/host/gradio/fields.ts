@@ -21,6 +21,19 @@ export const setDirection = (value: string): void => {
   if (radio && !radio.checked) radio.click();
 };
 
+/** What the decoding controls ask for at present, as far as the chosen method uses them. */
+export const settingsAsked = (): string => {
+  const chosen = document.querySelector<HTMLInputElement>("#method input:checked")?.value ?? "";
+  const others = [...document.querySelectorAll<Field>("#settings :is(input, textarea)")].filter(
+    (node) => node.type !== "radio" && node.type !== "range",
+  );
+  const used = others.filter((node) => {
+    const owner = node.closest(".for-beam, .for-sample");
+    return !owner || owner.matches(`.for-${CSS.escape(chosen)}`);
+  });
+  return JSON.stringify([chosen, ...used.map((node) => node.value)]);
+};
+
 let settled: () => void;
 /** Resolves when the fields hold what the address or the first example says: before, they must not be read. */
 export const pageSettled = new Promise<void>((done) => {
@@ -54,7 +67,24 @@ const fitFields = (): void => {
   void pageSettled.then(() => FITTED.map(field).forEach((node) => node && seen.observe(node)));
 };
 
-/** What Gradio's fields lack: a name that is spoken, and a height that follows the text. */
+/** A result that Gradio disables could not be reached by Tab: it is read-only instead, whatever Gradio draws anew. */
+const reachable = (node: Field | null): void => {
+  if (!node) return;
+  const free = () => {
+    if (node.disabled) node.disabled = false;
+  };
+  node.readOnly = true;
+  new MutationObserver(free).observe(node, { attributes: true, attributeFilter: ["disabled"] });
+  free();
+};
+
+/** Tab reaches the tabs first, then direction, language and theme, as the eye does. */
+const tabsFirst = (): void => {
+  const [tabs, top] = ["#tabs > .tab-wrapper", "#top"].map((each) => document.querySelector(each));
+  if (tabs && top) tabs.after(top);
+};
+
+/** What Gradio's fields lack: a name that is spoken, a place for the Tab key, and a height that follows the text. */
 export const dressFields = (): void => {
   const labels = { "source-text": "Sentence to translate", translation: "Translation" };
   for (const [id, label] of Object.entries(labels)) {
@@ -63,6 +93,8 @@ export const dressFields = (): void => {
     node.dataset.englishLabel = label;
     node.spellcheck = false;
   }
+  reachable(field("translation"));
+  tabsFirst();
   fitFields();
 };
 

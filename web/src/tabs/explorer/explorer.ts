@@ -156,6 +156,7 @@ export class Explorer implements ExplorerContext {
     addEventListener("explorer-language", () => this.changedLanguage(), { signal });
     addEventListener("explorer-plotly", () => this.set({ size: {} }), { signal });
     addEventListener("resize", () => this.resized(), { signal });
+    addEventListener("beforeprint", () => this.printed(), { signal });
     signal.addEventListener("abort", () => {
       sizes.disconnect();
       cancelAnimationFrame(this.frame);
@@ -181,6 +182,13 @@ export class Explorer implements ExplorerContext {
   segment(attribute: string, patch: (value: string) => Partial<View>): void {
     for (const button of this.root.querySelectorAll(`button[${attribute}]`))
       button.addEventListener("click", () => this.set(patch(button.getAttribute(attribute)!)));
+  }
+
+  /** What goes to paper is drawn at once: the next frame would come too late. */
+  private printed(): void {
+    this.changedTheme();
+    cancelAnimationFrame(this.frame);
+    this.paint();
   }
 
   /* ---- sizes ---- */
