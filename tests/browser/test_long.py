@@ -25,7 +25,8 @@ COLLIDING = """() => {
         Math.abs((other.at.x - at.x) * along[1] - (other.at.y - at.y) * along[0]);
     return lines.slice(1).filter((line, i) => apart(line, lines[i]) < 1.1 * line.size).length;
 }"""
-CUT = """() => [...document.querySelectorAll('#lab .lab-ribbons')].filter(n => n.scrollWidth > n.clientWidth + 1).length"""
+CUT = """() => [...document.querySelectorAll('#lab .lab-ribbons')]
+    .filter(n => n.scrollWidth > n.clientWidth + 1).length"""
 
 
 def translate(page: Page, text: str = LONG) -> None:

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 SENTENCES = {
     "en-zh": "The government announced yesterday that it would not increase taxes for small companies.",
-    "de-en": "Die Donaudampfschifffahrtsgesellschaft veröffentlichte gestern ihre Geschwindigkeitsbegrenzungsverordnung.",
+    "de-en": "Die Donaudampfschifffahrtsgesellschaft veröffentlicht ihre Geschwindigkeitsbegrenzungsverordnung.",
 }
 CUT = """() => [...document.querySelectorAll('.readout, .saying, .stepout')]
     .filter(n => n.scrollWidth > n.clientWidth + 1 || n.scrollHeight > n.clientHeight + 1).map(n => n.innerText)"""
@@ -115,7 +115,8 @@ def test_on_paper_stand_sentence_translation_map_and_its_label(open_page: Callab
     ]  # fmt: skip
     page.set_viewport_size({"width": 1040, "height": 700})  # A4 lying on its side, less its margins
     width, height = page.evaluate("""[...document.querySelectorAll('.work > .head, #attention-detail .plot, #ask')]
-        .map(n => n.getBoundingClientRect()).reduce(([x, y], r) => [Math.max(x, r.right), Math.max(y, r.bottom)], [0, 0])
+        .map(n => n.getBoundingClientRect())
+        .reduce(([x, y], r) => [Math.max(x, r.right), Math.max(y, r.bottom)], [0, 0])
     """)
     assert width <= 1040 and height <= 700
     page.emulate_media(media="screen")

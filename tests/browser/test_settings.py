@@ -61,4 +61,4 @@ def test_while_tokens_come_no_label_tells_how_the_former_ones_were_made(
 def test_the_other_tabs_say_it_too(open_page: Callable[..., Page], tab: str, said: str) -> None:
     page = open_page()
     page.get_by_role("tab", name=tab).click()
-    expect(page.locator(".settings-note:visible")).to_contain_text(said)
+    expect(page.locator(".prose.settings-note:visible")).to_contain_text(said)

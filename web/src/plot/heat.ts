@@ -1,6 +1,6 @@
 /* One map as a figure for Plotly: tokens stand on numeric axes, or those that read alike would become one. */
 
-import { lookup, rgb } from "../design/colour";
+import { inkOn, lookup, rgb } from "../design/colour";
 import type { Palette } from "../design/scales";
 import { type Theme, cssVar } from "../dom/screen";
 import { clamp } from "../format/number";
@@ -10,6 +10,7 @@ import type { Kind } from "../protocol/messages";
 import type { Picture } from "../trace/picture";
 import { gapOf, shownCells } from "./cells";
 import type { MapSize } from "./measure";
+import { numberSize, numberText } from "./numbers";
 import type { Figure } from "./plotly";
 
 /** Which cells are in sight: the ends of both axes. */
@@ -32,6 +33,8 @@ export interface HeatView {
   /** Lines are drawn over the cells: no gaps between them. */
   lines?: boolean;
   theme?: Theme;
+  /** Weights are written into the cells. */
+  numbers?: boolean;
   /** The colour behind it all; else nothing. */
   paper?: string;
 }
@@ -168,6 +171,22 @@ const heatmap = (picture: Picture, { size, scale, palette, theme, lines }: HeatV
   };
 };
 
+/** The weights as notes over their cells. */
+const notes = (picture: Picture, { size, scale, palette, theme }: HeatView) => {
+  const letters = numberSize(size.cellWidth, size.cellHeight, size.text + 1);
+  const table = lookup(palette, scale === "root", theme);
+  const cells = shownCells(picture, scale);
+  return picture.z.flatMap((values, i) =>
+    values.flatMap((weight, j) => {
+      const shown = cells[i][j];
+      const text = numberText(weight);
+      if (!letters || shown === null || !text) return [];
+      const color = inkOn(table[Math.round(256 * clamp(shown, 0, 1))]);
+      return [{ x: j, y: i, text, showarrow: false, font: { size: letters, color } }];
+    }),
+  );
+};
+
 /** Plotly's data and layout for one picture. */
 export const heatFigure = (picture: Picture, kind: Kind, view: HeatView): Figure => {
   const { size, range } = view;
@@ -208,7 +227,7 @@ export const heatFigure = (picture: Picture, kind: Kind, view: HeatView): Figure
       tickfont: font,
       ticklabelstandoff: 6,
     },
-    annotations: captions(kind, view, colours),
+    annotations: [...captions(kind, view, colours), ...(view.numbers ? notes(picture, view) : [])],
   };
   const figure: Figure = { data: [heatmap(picture, view)], layout };
   if (both) addReads(figure, reads, view, colours);

@@ -13,7 +13,7 @@ import type { Changed, ExplorerContext, Part } from "../../state/context";
 import type { Cell } from "../../state/view";
 import type { Picture } from "../../trace/picture";
 import { axesOf, cellAt } from "./axes";
-import { makeOverlay } from "./overlay";
+import { type OverlayView, makeOverlay } from "./overlay";
 import { type Drawn, type Who, keyOf, makePlots, measured } from "./plots";
 import { listenToPointer } from "./pointer";
 import { type First, following, isWhole, magnified, rangeFrom, revealed, rounded } from "./range";
@@ -71,7 +71,7 @@ const neighbour = (key: string, { i, j }: Cell, { rows, columns }: Picture): Cel
 };
 
 class Heatmap implements Part {
-  readonly needs = [...HEAVY, "step", "query", "hover", "pins", "playing"];
+  readonly needs = [...HEAVY, "step", "query", "hover", "pins", "playing", "numbers"];
   private readonly box: HTMLElement;
   private readonly overlay = makeOverlay();
   private readonly scroll = makeScroll(() => this.scrolled());
@@ -211,7 +211,18 @@ class Heatmap implements Part {
     const { hover, pins, playing, kind } = x.state;
     const row = x.rowIndex(picture);
     const veiled = playing && kind !== "encoder";
-    this.overlay.paint({ plot, picture, size, row, hover, pins, veiled });
+    const numbers = x.state.numbers ? this.numbers(picture, size) : null;
+    this.overlay.paint({ plot, picture, size, row, hover, pins, veiled, numbers });
+  }
+  private numbers(picture: Picture, { text }: MapSize): OverlayView["numbers"] {
+    const { x } = this;
+    const view = () => ({
+      picture,
+      cells: shownCells(picture, x.state.scale),
+      table: x.colours(),
+      most: text + 1,
+    });
+    return [keyOf(x, x.version, this.seen!), view];
   }
 
   /** Another head of the same size: its picture takes the place of Plotly's at once; Plotly, which draws for longer, is told when there is time. */
@@ -368,7 +379,7 @@ class Heatmap implements Part {
     } else if (key === "Enter") x.chooseRow(cell.i, cell);
     else if (key === "p" || key === "P") x.pinCell(cell);
     else if (key in MAGNIFY) this.magnify(picture, cell, MAGNIFY[key]);
-    else if (key === "Escape") {
+    else if (key === "Escape" && (this.zoom || x.state.hover)) {
       this.zoom = null;
       x.set({ hover: null });
       this.draw();

@@ -269,7 +269,7 @@ class ExplorerPage {
           made,
         })
       : t("These settings take effect at the next press of Translate.");
-    const said = waits ? `${made} · ${t("changed, not used yet")}` : made;
+    const said = waits ? [made, t("changed, not used yet")].join(" · ") : made;
     const decoding = el("span", { class: waits ? "muted waits" : "muted no-phone", text: said });
     this.x.find(".settings-toggle").replaceChildren(icon("M6 4l4 4-4 4"), t("Settings"), decoding);
     this.examples.offer();

@@ -1,5 +1,6 @@
 /* Gradio's fields: read, filled, and what they lack. */
 
+import { tText } from "../../i18n/words";
 import { type Field, pageData } from "../../tabs/page";
 
 export const field = (id: string): Field | null =>
@@ -69,7 +70,7 @@ const fitFields = (): void => {
 
 /** A result that Gradio disables could not be reached by Tab: it is read-only instead, whatever Gradio draws anew. */
 const reachable = (node: Field | null): void => {
-  if (!node) return;
+  if (!node || node.readOnly) return;
   const free = () => {
     if (node.disabled) node.disabled = false;
   };
@@ -86,14 +87,19 @@ const tabsFirst = (): void => {
 
 /** What Gradio's fields lack: a name that is spoken, a place for the Tab key, and a height that follows the text. */
 export const dressFields = (): void => {
-  const labels = { "source-text": "Sentence to translate", translation: "Translation" };
-  for (const [id, label] of Object.entries(labels)) {
-    const node = field(id);
-    if (!node) continue;
-    node.dataset.englishLabel = label;
-    node.spellcheck = false;
-  }
-  reachable(field("translation"));
+  const dress = () => {
+    const labels = { "source-text": "Sentence to translate", translation: "Translation" };
+    for (const [id, label] of Object.entries(labels)) {
+      const node = field(id);
+      if (!node) continue;
+      node.dataset.englishLabel = label;
+      node.setAttribute("aria-label", tText(label));
+      node.spellcheck = false;
+    }
+    reachable(field("translation"));
+  };
+  dress();
+  void pageSettled.then(dress); // some of them may not have been there before
   tabsFirst();
   fitFields();
 };

@@ -8,6 +8,7 @@ import { type HealthStrip, makeHealth } from "../../components/health/health";
 import { makeHeatmap } from "../../components/heatmap/heatmap";
 import { makeMore } from "../../components/more/more";
 import { makeMosaic } from "../../components/mosaic/mosaic";
+import { makePresent } from "../../components/present/present";
 import { makeReadout } from "../../components/readout/readout";
 import { makeSide } from "../../components/side/side";
 import { makeSteps } from "../../components/steps/steps";
@@ -110,6 +111,7 @@ export class Explorer implements ExplorerContext {
     this.heatmap = makeHeatmap(this);
     const arcs = makeArcs(this);
     this.parts = [
+      makePresent(this), // whoever measures comes after it
       makeChips(this),
       this.steps,
       makeMosaic(this),
