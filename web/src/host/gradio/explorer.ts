@@ -25,7 +25,7 @@ import {
 } from "./fields";
 import { makeInspection } from "./inspection";
 import { makeLoading } from "./loading";
-import { type Fields, type Opening, readOpening } from "./opening";
+import { type Fields, type Opening, keepShown, readOpening } from "./opening";
 
 /** What the Enter key presses, with Ctrl or without. */
 const ENTER: Record<string, string> = {
@@ -150,6 +150,7 @@ class ExplorerPage {
     if (area) area.lang = LANGUAGES[checkpoint.tgt];
     this.speak();
     this.dim();
+    if (this.settled) keepShown(this.x);
   }
   /**
    * What is shown is dimmed where the fields ask for something else: the result as soon as the text differs, all of it
@@ -196,6 +197,9 @@ class ExplorerPage {
     });
     document.addEventListener("click", (event) => this.clicked(event), true);
     document.addEventListener("keydown", (event) => this.typed(event), true);
+    addEventListener("pagehide", () => {
+      if (this.settled) keepShown(this.x);
+    });
     addEventListener("explorer-language", () => {
       this.loading();
       this.speak();
@@ -204,7 +208,9 @@ class ExplorerPage {
       setDirection((event as CustomEvent<string>).detail),
     );
     addEventListener("hashchange", () => {
-      if (readPermalink(location.hash)) location.reload(); // a link put into an open page's address is followed like one that opens it
+      if (!readPermalink(location.hash)) return;
+      this.settled = false; // what is still shown is not of this address
+      location.reload(); // a link put into an open page's address is followed like one that opens it
     });
   }
   /** Another direction was chosen, and the sentence stays. */
