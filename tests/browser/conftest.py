@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from benchmarks.served import free_port
+from translator.decode.steps import advance
+from translator.model import Cache, Stepped, Transformer
 from translator.ui import frontend
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.payload import unpack
@@ -18,6 +22,7 @@ from translator.ui.serve import Server
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 PATIENCE = 60_000
+HELD_AT_MOST = 30.0  # seconds: what a test that failed leaves does not wait for ever
 
 
 @pytest.fixture(scope="session")
@@ -67,6 +72,22 @@ def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert not faults
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Two tokens of a translation come; its others wait until this is set, however slow or fast the machine."""
+    go = threading.Event()
+
+    def later(model: Transformer, ids: Sequence[int], cache: Cache, *others: Any) -> Stepped:
+        if cache.length >= 2:
+            go.wait(HELD_AT_MOST)
+        return advance(model, ids, cache, *others)
+
+    for module in ("search", "beam"):
+        monkeypatch.setattr(import_module(f"translator.decode.{module}"), "advance", later)
+    yield go
+    go.set()
 
 
 @pytest.fixture(scope="session")

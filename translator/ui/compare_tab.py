@@ -11,12 +11,15 @@ from translator.ui import explorer, session
 from translator.ui.message import answer
 from translator.ui.translate_tab import METHODS, direction_name
 
+WHEN = "Sentences, directions and decoding take effect at the next press of Compare both."
+
 
 def compare_tab(models: session.Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
     with gr.Row(elem_id="compare-ask"):
         sides = [_side(name, models) for name in ("a", "b")]
         button = gr.Button("Compare both", variant="primary", elem_id="compare-run")
+    gr.Markdown(WHEN, elem_classes="settings-note", elem_id="compare-note")
     view = explorer.compare_view()
 
     def run(*values: Any) -> str | None:

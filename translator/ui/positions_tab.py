@@ -42,10 +42,12 @@ def positions_tab(models: session.Models) -> None:
             length = gr.Slider(8, MOST_POSITIONS, 100, step=1, label="Positions", elem_id="position-length")
             depth = gr.Slider(4, MOST_DIMENSIONS, 32, step=2, label="Dimensions", elem_id="position-depth")
             chosen = gr.Textbox("5, 6, 7, 8, 9", label="Curves of dimensions", elem_id="position-curves", max_lines=1)
+            gr.Markdown("What is changed here takes effect at once.", elem_classes="settings-note")
         first = _draw(models, "sinusoidal", "interleaved", 100, 32, "5, 6, 7, 8, 9")
-        gr.Markdown("## The table")
-        heatmap = explorer.plotly_view(first[0], elem_id="position-heatmap")
-        with gr.Row(elem_classes="halves"):
+        with gr.Row(elem_classes="figures"):
+            with gr.Column():
+                gr.Markdown("## The table")
+                heatmap = explorer.plotly_view(first[0], elem_id="position-heatmap")
             with gr.Column():
                 gr.Markdown("## Chosen dimensions along the positions")
                 curves = explorer.plotly_view(first[1], elem_id="position-lines")

@@ -70,10 +70,13 @@ const speakFigure = ({ data, layout }: Figure, say: Say): void => {
   if (names && others >= 0) names[others] = say("all others");
 };
 
+const WIDE = 1600; // pixels of a screen on which pictures stand side by side, and may be higher
+
 /** As high as a figure's tokens need, where it does not say. */
 const heightOf = ({ layout }: Figure): number => {
   const names = layout.yaxis?.ticktext;
-  return names ? clamp(150 + 24 * names.length, 260, phone() ? 480 : 640) : 400;
+  if (names) return clamp(150 + 24 * names.length, 260, phone() ? 480 : 640);
+  return innerWidth >= WIDE ? clamp(0.62 * innerHeight, 400, 900) : 400;
 };
 
 /** A figure's layout on this screen: fingers scroll the page, and a phone has its legend below. */

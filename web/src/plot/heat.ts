@@ -1,6 +1,6 @@
 /* One map as a figure for Plotly: tokens stand on numeric axes, or those that read alike would become one. */
 
-import { lookup, rgb } from "../design/colour";
+import { inkOn, lookup, rgb } from "../design/colour";
 import type { Palette } from "../design/scales";
 import { type Theme, cssVar } from "../dom/screen";
 import { clamp } from "../format/number";
@@ -10,6 +10,7 @@ import type { Kind } from "../protocol/messages";
 import type { Picture } from "../trace/picture";
 import { gapOf, shownCells } from "./cells";
 import type { MapSize } from "./measure";
+import { numberSize, numberText } from "./numbers";
 import type { Figure } from "./plotly";
 
 /** Which cells are in sight: the ends of both axes. */
@@ -32,6 +33,8 @@ export interface HeatView {
   /** Lines are drawn over the cells: no gaps between them. */
   lines?: boolean;
   theme?: Theme;
+  /** Weights are written into the cells. */
+  numbers?: boolean;
   /** The colour behind it all; else nothing. */
   paper?: string;
 }
@@ -75,6 +78,7 @@ const title = (
   anchor: "left" | "right",
   xshift: number,
   color: string,
+  size: number,
   yshift = 6,
 ) => ({
   text,
@@ -88,8 +92,12 @@ const title = (
   yshift,
   align: anchor,
   showarrow: false,
-  font: { size: 12, color },
+  font: { size, color },
 });
+
+/** Every so many of the names: where cells are small, not each has room. */
+const someOf = (texts: Texts, every: number): Texts =>
+  texts.map((text, i) => (i % every ? "" : text));
 
 /** The names of the rows that stand nearest, and of what a row reads. */
 const rowTexts = ({ rows }: Picture, kind: Kind, labels: HeatView["labels"]): [Texts, Texts] => {
@@ -104,13 +112,19 @@ const captions = (kind: Kind, { size, labels, small }: HeatView, { third }: Colo
   const near =
     kind === "encoder" ? t("query") : labels === "reads" ? t("query (reads)") : t("predicts");
   return [
-    { ...title(t(key), "left", 0, third, size.top - 18), name: "key" },
-    title(small ? near.replace(" ", "<br>") : near, "right", -8, third),
+    { ...title(t(key), "left", 0, third, size.text - 1, size.top - 5 - size.text), name: "key" },
+    title(small ? near.replace(" ", "<br>") : near, "right", -8, third, size.text - 1),
   ];
 };
 
 /** A second row of names, further left, by an axis of its own that needs a trace to be drawn. */
-const addReads = ({ data, layout }: Figure, reads: Texts, range: Range, { third }: Colours) => {
+const addReads = (
+  { data, layout }: Figure,
+  reads: Texts,
+  { range, size }: HeatView,
+  { third }: Colours,
+) => {
+  const near = Math.round(5.7 * size.text); // as wide as the names that stand between
   data.push({
     type: "scatter",
     x: [0],
@@ -128,13 +142,16 @@ const addReads = ({ data, layout }: Figure, reads: Texts, range: Range, { third 
     side: "left",
     anchor: "free",
     position: 0,
-    shift: -74,
+    shift: -near,
     tickvals: reads.map((_, i) => i),
-    ticktext: reads.map((text) => axisText(text, 10)),
+    ticktext: someOf(
+      reads.map((text) => axisText(text, 10)),
+      size.names.rows,
+    ),
     tickfont: { ...layout.font, color: third },
     ticklabelstandoff: 6,
   };
-  layout.annotations.push(title(t("query (reads)"), "right", -82, third));
+  layout.annotations.push(title(t("query (reads)"), "right", -near - 8, third, size.text - 1));
 };
 
 const heatmap = (picture: Picture, { size, scale, palette, theme, lines }: HeatView) => {
@@ -154,15 +171,33 @@ const heatmap = (picture: Picture, { size, scale, palette, theme, lines }: HeatV
   };
 };
 
+/** The weights as notes over their cells. */
+const notes = (picture: Picture, { size, scale, palette, theme }: HeatView) => {
+  const letters = numberSize(size.cellWidth, size.cellHeight, size.text + 1);
+  const table = lookup(palette, scale === "root", theme);
+  const cells = shownCells(picture, scale);
+  return picture.z.flatMap((values, i) =>
+    values.flatMap((weight, j) => {
+      const shown = cells[i][j];
+      const text = numberText(weight);
+      if (!letters || shown === null || !text) return [];
+      const color = inkOn(table[Math.round(256 * clamp(shown, 0, 1))]);
+      return [{ x: j, y: i, text, showarrow: false, font: { size: letters, color } }];
+    }),
+  );
+};
+
 /** Plotly's data and layout for one picture. */
 export const heatFigure = (picture: Picture, kind: Kind, view: HeatView): Figure => {
-  const { size, range, small } = view;
+  const { size, range } = view;
   const colours = plotColours(view.theme);
   const [near, reads] = rowTexts(picture, kind, view.labels);
   const both = kind !== "encoder" && view.labels === "both";
+  const columns = picture.columns.map((group) => axisText(group.text));
+  const rows = near.map((text) => axisText(text, both ? 10 : 12));
   const font = {
     family: cssVar("--sans") || "sans-serif",
-    size: clamp(size.cellHeight - 3, 10, 13),
+    size: clamp(size.cellHeight - 3, 10, size.text),
     color: colours.ink,
   };
   const layout = {
@@ -180,21 +215,21 @@ export const heatFigure = (picture: Picture, kind: Kind, view: HeatView): Figure
       side: "top",
       range: range.x,
       tickvals: picture.columns.map((_, j) => j),
-      ticktext: picture.columns.map((group) => axisText(group.text)),
-      tickangle: small ? -90 : -45,
-      tickfont: { ...font, size: small ? 11 : 13, color: colours.second },
+      ticktext: someOf(columns, size.names.columns),
+      tickangle: size.names.upright ? -90 : -45,
+      tickfont: { ...font, size: size.names.text, color: colours.second },
     },
     yaxis: {
       ...AXIS,
       range: range.y,
       tickvals: near.map((_, i) => i),
-      ticktext: near.map((text) => axisText(text, both ? 10 : 12)),
+      ticktext: someOf(rows, size.names.rows),
       tickfont: font,
       ticklabelstandoff: 6,
     },
-    annotations: captions(kind, view, colours),
+    annotations: [...captions(kind, view, colours), ...(view.numbers ? notes(picture, view) : [])],
   };
   const figure: Figure = { data: [heatmap(picture, view)], layout };
-  if (both) addReads(figure, reads, range, colours);
+  if (both) addReads(figure, reads, view, colours);
   return figure;
 };

@@ -4,12 +4,15 @@ import { clamp } from "../format/number";
 import { cut } from "../format/text";
 import type { Group, Picture } from "../trace/picture";
 
-const SMALLEST_COLUMN = 16; // pixels, as all that follow
+const SMALLEST_COLUMN = 12; // pixels, as all that follow
 const SMALLEST_ROW = 14;
-const WIDEST = 48;
-const TALLEST = 36;
+const WIDEST = 128;
+const TALLEST = 64;
 const ON_PHONES = 28; // a row's height
 const CAPTION = 190; // the longest caption over the columns
+const SMALLEST_TEXT = 10;
+const SLANTED = 1.65; // widths of a column in sizes of its name, from which slanted names do not touch
+const UPRIGHT = 1.15; // and upright ones
 
 /** Pixels of a map: what is around it, one cell, and how many cells fit before the frame has to scroll. */
 export interface MapSize {
@@ -21,41 +24,89 @@ export interface MapSize {
   cellHeight: number;
   columns: number;
   rows: number;
+  /** The size of captions, and of a row's name where there is room for it. */
+  text: number;
+  names: { upright: boolean; text: number; columns: number; rows: number };
 }
 
-/** How far the label of a column reaches up, and over its neighbours: 13 pixels a sign where signs are wide, some 7 else. */
-const reach = (group: Group, small = false): number => {
-  const long = [...cut(group.text)].reduce((sum, sign) => sum + (sign > "\u2e7f" ? 13 : 7.2), 0);
-  return long * (small ? 11 / 13 : Math.SQRT1_2);
+/** What a map is measured by. */
+export interface MapRoom {
+  /** Pixels left of the cells. */
+  labels: number;
+  /** The least that stands over them. */
+  top: number;
+  small: boolean;
+  /** The size of names. */
+  text?: number;
+  /** All of the map is shown, however small its cells are. */
+  fit?: boolean;
+}
+
+/** How far the label of a column reaches up, and over its neighbours: as wide as its size where signs are wide, some 55% else. */
+const reach = (group: Group, text: number, upright: boolean): number => {
+  const long = [...cut(group.text)].reduce((sum, sign) => sum + (sign > "\u2e7f" ? 1 : 0.555), 0);
+  return long * text * (upright ? 1 : Math.SQRT1_2);
 };
 
-/** Sizes of a map in a frame of `width` and `room` pixels; `top` is the least that stands over its cells. */
+/** How the columns' names stand: slanted where there is room, else upright, smaller, and at last only some of them. */
+const namesOf = (
+  width: number,
+  columns: Group[],
+  { text = 13, small, fit }: MapRoom,
+): { upright: boolean; text: number; beside: number; cellWidth: number } => {
+  const cellIn = (beside: number) => {
+    const fitted = (width - beside) / columns.length;
+    return clamp(fitted, fit ? 2 : SMALLEST_COLUMN, WIDEST);
+  };
+  const last = columns[columns.length - 1];
+  const beside = Math.max(28, reach(last, text, false));
+  const slanted = cellIn(beside);
+  if (!small && slanted >= SLANTED * text)
+    return { upright: false, text, beside, cellWidth: slanted };
+  const cellWidth = cellIn(2);
+  const most = small ? 11 : text;
+  const size = clamp(Math.floor(cellWidth / UPRIGHT), Math.min(most, SMALLEST_TEXT), most);
+  return { upright: true, text: size, beside: 2, cellWidth };
+};
+
+/** The height of a row. */
+const heightOf = (free: number, rows: number, cellWidth: number, { small, fit }: MapRoom) => {
+  if (fit) return clamp(free / rows, 2, Math.min(TALLEST, Math.max(SMALLEST_ROW, cellWidth * 1.6)));
+  return small ? ON_PHONES : clamp(Math.min(cellWidth * 1.15, free / rows), SMALLEST_ROW, TALLEST);
+};
+
+/** Sizes of a map in a frame of `width` and `room` pixels. */
 export const measureMap = (
   width: number,
   room: number,
   picture: Pick<Picture, "rows" | "columns">,
-  { labels, top: least, small }: { labels: number; top: number; small: boolean },
+  by: MapRoom,
 ): MapSize => {
+  const { labels, small, fit, text = 13 } = by;
   const rows = picture.rows.length;
   const columns = picture.columns.length;
-  const beside = small ? 2 : Math.max(28, reach(picture.columns[columns - 1]));
-  const labelled = Math.ceil(Math.max(...picture.columns.map((group) => reach(group, small))));
-  const top = Math.max(least, labelled + 30); // the caption stands over the labels
-  const free = width - labels - beside;
-  const cellWidth = Math.max(SMALLEST_COLUMN, Math.min(WIDEST, free / columns));
-  const cellHeight = small
-    ? ON_PHONES
-    : clamp(Math.min(cellWidth * 1.15, (room - top) / rows), SMALLEST_ROW, TALLEST);
-  const fitX = Math.max(1, Math.floor(free / cellWidth + 0.001));
-  const fitY = small ? rows : Math.max(6, Math.floor((room - top) / cellHeight + 0.001));
+  const names = namesOf(width - labels, picture.columns, by);
+  const { upright, beside, cellWidth } = names;
+  const high = picture.columns.map((group) => reach(group, names.text, upright));
+  const top = Math.max(by.top, Math.ceil(Math.max(...high)) + 17 + text); // the caption stands over the labels
+  const cellHeight = heightOf(room - top, rows, cellWidth, by);
+  const fitX = Math.max(1, Math.floor((width - labels - beside) / cellWidth + 0.001));
+  const fitY = Math.max(6, Math.floor((room - top) / cellHeight + 0.001));
   return {
     labels,
     top,
     right: Math.max(beside, Math.min(CAPTION, width - labels) - cellWidth * columns), // the caption is longer than few columns
     cellWidth,
     cellHeight,
-    columns: Math.min(columns, fitX),
-    rows: Math.min(rows, fitY),
+    columns: fit ? columns : Math.min(columns, fitX),
+    rows: fit || small ? rows : Math.min(rows, fitY),
+    text,
+    names: {
+      upright,
+      text: names.text,
+      columns: Math.ceil(((upright ? UPRIGHT : SLANTED) * names.text) / cellWidth - 0.01),
+      rows: Math.ceil(SMALLEST_TEXT / cellHeight - 0.01),
+    },
   };
 };
 

@@ -38,6 +38,12 @@ export interface View {
   /** Arcs: the present row alone. */
   only: boolean;
   hover: Cell | null;
+  /** The large map is shown whole, however small its cells are. */
+  fit: boolean;
+  /** Weights are written into the cells that have room for them. */
+  numbers: boolean;
+  /** Large maps and letters, few controls: for a room full of people. */
+  presenting: boolean;
   /** A chip that is pointed at. */
   peek: { side: "src" | "tgt"; id: number } | null;
   playing: boolean;
@@ -63,6 +69,9 @@ export const FIRST_STATE: View = {
   overlay: [],
   pins: { rows: [], columns: [] },
   only: false,
+  fit: false,
+  numbers: false,
+  presenting: false,
   hover: null,
   peek: null,
   playing: false,

@@ -174,8 +174,8 @@ export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: (
     ];
     which.replaceChildren(...figures.map(([value, text]) => el("option", { value, text })));
     which.value = figure;
+    x.find(".export .model").textContent = x.trace.live ? "" : modelLine(x.trace);
     if (x.trace.live) return;
-    x.find(".export .model").textContent = modelLine(x.trace);
     x.root.querySelectorAll<HTMLElement>(".server-only").forEach((node) => (node.hidden = !server));
   };
   return { paint };

@@ -11,7 +11,7 @@ const WIDTH = 1200; // pixels that the cells may take
 const HEIGHT = 900;
 const SCALE = 88; // pixels beside the map for the scale and its name
 
-const viewOf = (picture: Picture, { kind, scale, palette, labels }: View): HeatView => {
+const viewOf = (picture: Picture, { kind, scale, palette, labels, numbers }: View): HeatView => {
   const names = { labels: kind === "encoder" ? 120 : 190, top: 100, small: false };
   const size = whole(measureMap(WIDTH, HEIGHT, picture, names), picture);
   size.right = Math.max(SCALE, size.right); // the scale, and what the caption needs of its place
@@ -20,6 +20,7 @@ const viewOf = (picture: Picture, { kind, scale, palette, labels }: View): HeatV
     scale,
     palette,
     labels,
+    numbers,
     small: false,
     theme: "light",
     paper: "#ffffff",

@@ -13,7 +13,7 @@ import type { Changed, ExplorerContext, Part } from "../../state/context";
 import type { Cell } from "../../state/view";
 import type { Picture } from "../../trace/picture";
 import { axesOf, cellAt } from "./axes";
-import { makeOverlay } from "./overlay";
+import { type OverlayView, makeOverlay } from "./overlay";
 import { type Drawn, type Who, keyOf, makePlots, measured } from "./plots";
 import { listenToPointer } from "./pointer";
 import { type First, following, isWhole, magnified, rangeFrom, revealed, rounded } from "./range";
@@ -43,9 +43,16 @@ type Needs = Pick<
 const REST = 250; // ms without a change, before other kinds are drawn
 const START: First = { x: 0, y: 0 };
 const MAGNIFY: Record<string, number> = { "+": 0.6, "-": 1 / 0.6 };
-const HEAVY = "trace kind map scale palette labels unit specials theme language size view".split(
-  " ",
-);
+const HEAVY =
+  "trace kind map scale palette labels unit specials theme language size view fit presenting".split(
+    " ",
+  );
+
+const PAPER = { width: 1000, height: 450 }; // pixels of a page that are left for a map
+
+/** The size of a map on paper, beside its size on the screen. */
+const onPaper = ({ width, height }: HeatView): number =>
+  Math.min(1.5, PAPER.width / width, PAPER.height / height);
 
 /** A neighbour of a cell by an arrow key, or null. */
 const neighbour = (key: string, { i, j }: Cell, { rows, columns }: Picture): Cell | null => {
@@ -64,12 +71,13 @@ const neighbour = (key: string, { i, j }: Cell, { rows, columns }: Picture): Cel
 };
 
 class Heatmap implements Part {
-  readonly needs = [...HEAVY, "step", "query", "hover", "pins", "playing"];
+  readonly needs = [...HEAVY, "step", "query", "hover", "pins", "playing", "numbers"];
   private readonly box: HTMLElement;
   private readonly overlay = makeOverlay();
   private readonly scroll = makeScroll(() => this.scrolled());
   private readonly plots = makePlots((drawn) => this.wire(drawn));
   private readonly reset: HTMLButtonElement;
+  private readonly fit: HTMLButtonElement;
   private plot: PlotNode;
   /** How the map in sight was drawn; null: it was not. */
   private seen: HeatView | null = null;
@@ -93,7 +101,14 @@ class Heatmap implements Part {
       hidden: true,
       on: { click: () => this.unzoom() },
     });
-    this.box.append(this.plot, ...this.overlay.nodes, ...this.scroll.nodes, this.reset);
+    this.fit = el("button", {
+      type: "button",
+      class: "btn fit-map",
+      hidden: true,
+      on: { click: () => this.fitted() },
+    });
+    const buttons = [this.fit, this.reset];
+    this.box.append(this.plot, ...this.overlay.nodes, ...this.scroll.nodes, ...buttons);
     this.listen();
     x.signal.addEventListener("abort", () => {
       clearTimeout(this.waiting);
@@ -168,7 +183,21 @@ class Heatmap implements Part {
     this.overlay.put(place, this.x.state.kind === "decoder");
     this.reset.hidden = !this.zoom;
     this.reset.textContent = t("Reset zoom");
+    const { fit } = this.x.state;
+    const { rows, columns } = picture;
+    const cut = size.columns < columns.length || size.rows < rows.length || height > innerHeight;
+    this.fit.hidden = !!this.zoom || !(fit || cut);
+    this.fit.textContent = t("Fit");
+    this.fit.title = t("Show the whole map at once");
+    this.fit.setAttribute("aria-pressed", String(fit));
+    this.box.style.setProperty("--on-paper", onPaper(view).toFixed(3));
     this.name();
+  }
+  /** All of the map at once, or cells of a size to be read. */
+  private fitted(): void {
+    const fit = !this.x.state.fit;
+    this.x.set({ fit });
+    if (fit) requestAnimationFrame(() => this.box.scrollIntoView({ block: "nearest" })); // once it is drawn
   }
   private name(): void {
     const head = this.x.headName();
@@ -182,7 +211,18 @@ class Heatmap implements Part {
     const { hover, pins, playing, kind } = x.state;
     const row = x.rowIndex(picture);
     const veiled = playing && kind !== "encoder";
-    this.overlay.paint({ plot, picture, size, row, hover, pins, veiled });
+    const numbers = x.state.numbers ? this.numbers(picture, size) : null;
+    this.overlay.paint({ plot, picture, size, row, hover, pins, veiled, numbers });
+  }
+  private numbers(picture: Picture, { text }: MapSize): OverlayView["numbers"] {
+    const { x } = this;
+    const view = () => ({
+      picture,
+      cells: shownCells(picture, x.state.scale),
+      table: x.colours(),
+      most: text + 1,
+    });
+    return [keyOf(x, x.version, this.seen!), view];
   }
 
   /** Another head of the same size: its picture takes the place of Plotly's at once; Plotly, which draws for longer, is told when there is time. */
@@ -339,7 +379,7 @@ class Heatmap implements Part {
     } else if (key === "Enter") x.chooseRow(cell.i, cell);
     else if (key === "p" || key === "P") x.pinCell(cell);
     else if (key in MAGNIFY) this.magnify(picture, cell, MAGNIFY[key]);
-    else if (key === "Escape") {
+    else if (key === "Escape" && (this.zoom || x.state.hover)) {
       this.zoom = null;
       x.set({ hover: null });
       this.draw();

@@ -6,6 +6,7 @@ import type { MapSize } from "../../plot/measure";
 import type { Axis, PlotNode } from "../../plot/plotly";
 import type { Cell, View } from "../../state/view";
 import type { Picture } from "../../trace/picture";
+import { type NumbersView, makeNumbers } from "./numbers";
 import { type Area, type Axes, axesOf, cellArea } from "./axes";
 
 export interface OverlayView {
@@ -18,6 +19,8 @@ export interface OverlayView {
   pins: View["pins"];
   /** Rows after the present one are veiled. */
   veiled: boolean;
+  /** What is written into the cells, and the key of all that it depends on; null: nothing. */
+  numbers: [key: string, view: () => NumbersView] | null;
 }
 
 export interface Overlay {
@@ -115,6 +118,7 @@ export const makeOverlay = (): Overlay => {
   const cell = el("div", { class: "cell-frame" });
   const veil = el("div", { class: "veil" });
   let corner = { left: 0, top: 0 };
+  const numbers = makeNumbers();
   lines.append(ruled);
   over.append(veil, row, cell);
 
@@ -128,6 +132,7 @@ export const makeOverlay = (): Overlay => {
     };
     Object.assign(lines.style, style);
     Object.assign(hatch.style, style);
+    Object.assign(numbers.node.style, style);
     hatch.hidden = !causal;
     over.style.visibility = "visible";
   };
@@ -157,6 +162,8 @@ export const makeOverlay = (): Overlay => {
     ruled.setAttribute("stroke-width", String(gapOf(view.size)));
     if (!hatch.hidden) hatch.style.clipPath = futureOf(axes, view.picture, corner.left, corner.top);
     markTicks(view, axes);
+    if (view.numbers) numbers.paint(axes, ...view.numbers);
+    else numbers.clear();
   };
-  return { nodes: [lines, hatch, over], put, paint };
+  return { nodes: [lines, hatch, numbers.node, over], put, paint };
 };

@@ -43,14 +43,27 @@ export interface Measured {
   view: Omit<HeatView, "range">;
 }
 
+const FOOT = 72; // pixels of what is said under a map
+const STEP_BAR = 108; // pixels of the bar that stays at the foot of a phone
+const ROOMY = 1300; // pixels of a frame whose names are larger
+
+/** The size of the names. */
+const textOf = (width: number, { presenting }: View): number => {
+  if (presenting) return phone() ? 14 : 21;
+  return width >= ROOMY ? 15 : 13;
+};
+
 /** How large the map of `who` is drawn. */
 export const measured = (who: Who, { width, room }: Room): Measured => {
   const picture = who.picture();
-  const { kind, scale, palette, labels } = who.state;
+  const { kind, scale, palette, labels, fit } = who.state;
   const small = phone();
   const both = kind !== "encoder" && labels === "both" && !small;
-  const names = { labels: small ? 72 : both ? 160 : 96, top: small ? 86 : 78, small };
-  const size = measureMap(Math.floor(width) - 2, room, picture, names);
+  const text = textOf(width, who.state);
+  const beside = small ? 72 : Math.round((both ? 160 : 96) * (text / 13));
+  const names = { labels: beside, top: small ? 86 : 65 + text, small, text, fit };
+  const height = fit ? innerHeight - (small ? STEP_BAR : FOOT) : room; // the page scrolls to it
+  const size = measureMap(Math.floor(width) - 2, height, picture, names);
   const view = {
     size,
     scale,

@@ -24,7 +24,7 @@ const choice = (x: Needs, name: keyof View, options: Option[], label: string): H
 /** A box to tick; `also` is what changes with it. */
 const check = (
   x: Needs,
-  name: "renormalise" | "only",
+  name: "renormalise" | "only" | "numbers",
   label: string,
   also: (on: boolean) => Partial<View> = () => ({}),
 ): HTMLElement => {
@@ -122,6 +122,8 @@ export const makeMore = (x: Needs): Part => {
       labels(x),
       colours(x),
       tiles(x),
+      check(x, "numbers", t("Numbers in the cells")),
+      cap(t("Weights to two decimals; cells that are too small stay without")),
       check(x, "renormalise", t("Scale rows to 1 when specials are hidden"), rescale),
       check(x, "only", t("Arcs of the chosen row only")),
       cap(t("The paper's figures, on this sentence")),
@@ -146,7 +148,10 @@ export const makeMore = (x: Needs): Part => {
     event.stopPropagation();
   });
   return {
-    needs: "trace labels palette tile specials renormalise only pins overlay language".split(" "),
+    needs:
+      "trace labels palette tile specials numbers renormalise only pins overlay language".split(
+        " ",
+      ),
     paint,
   };
 };

@@ -38,6 +38,7 @@ export interface RibbonLayout {
 
 const NAME = 13; // pixels, as all that follow
 const STEP = 146; // from row to row
+const WIDEST = 320; // between two rows that stand beside each other
 const LINE = 28; // from word to word, where they stand below each other
 
 let pen: CanvasRenderingContext2D | null = null;
@@ -50,14 +51,33 @@ export const textWidth = (text: string, size: number, weight = 400): number => {
 
 const total = (numbers: number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 
-/** Rows below each other; the longest fills the width, and none is cut: the picture grows instead. */
+const NEAREST = 7; // pixels between two words
+
+/** The size at which every row fits the width, 16 pixels at most and 13 at least; null: none does. */
+const fitting = (rows: Row[], room: number): number | null => {
+  const fits = (size: number) =>
+    rows.every(
+      ({ words }) =>
+        total(words.map((word) => textWidth(word, size))) + NEAREST * (words.length - 1) <= room,
+    );
+  return [16, 15, 14, 13].find(fits) ?? null;
+};
+
+const marginOf = (rows: Row[]): number =>
+  Math.max(...rows.map((row) => textWidth(row.name, NAME, 600))) + 20;
+
+/** Whether rows of words fit below each other into a width. */
+export const fitsAcross = (rows: Row[], width: number): boolean =>
+  fitting(rows, width - marginOf(rows) - 12) !== null;
+
+/** Rows below each other; the longest fills the width. */
 export const rowsAcross = (rows: Row[], width: number): RibbonLayout => {
-  const size = 16;
-  const margin = Math.max(...rows.map((row) => textWidth(row.name, NAME, 600))) + 20;
+  const margin = marginOf(rows);
   const room = width - margin - 12;
+  const size = fitting(rows, room) ?? 13;
   const sums = rows.map((row) => total(row.words.map((word) => textWidth(word, size))));
   const gaps = rows.map((row) => Math.max(row.words.length - 1, 1));
-  const gap = clamp(Math.min(...sums.map((sum, r) => (room - sum) / gaps[r])), 7, 18);
+  const gap = clamp(Math.min(...sums.map((sum, r) => (room - sum) / gaps[r])), NEAREST, 18);
   const wide = Math.max(room, ...sums.map((sum, r) => sum + gap * gaps[r]));
   const places = rows.map((row, r) => {
     const free = clamp((wide - sums[r]) / gaps[r], gap, 78);
@@ -84,14 +104,14 @@ export const rowsAcross = (rows: Row[], width: number): RibbonLayout => {
   };
 };
 
-/** Rows beside each other, for a narrow page. */
+/** Rows beside each other, for a narrow page or a long sentence. */
 export const rowsDown = (rows: Row[], width: number): RibbonLayout => {
   const size = 13;
   const last = rows.length - 1;
   const widths = rows.map((row) =>
     Math.max(...row.words.map((word) => textWidth(word, size)), textWidth(row.name, size, 600)),
   );
-  const between = Math.max((width - total(widths)) / last, 32);
+  const between = clamp((width - total(widths)) / last, 32, WIDEST);
   const high = LINE * Math.max(...rows.map((row) => row.words.length));
   const starts = widths.map((_, r) => total(widths.slice(0, r)) + r * between);
   const anchors = rows.map((_, r) => (r === 0 ? "start" : r === last ? "end" : "middle"));

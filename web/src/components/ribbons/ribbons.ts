@@ -8,6 +8,7 @@ import {
   type RibbonLayout,
   type Row,
   type WordPlace,
+  fitsAcross,
   rowsAcross,
   rowsDown,
   textWidth,
@@ -64,7 +65,8 @@ const drawBands = (layout: RibbonLayout, { rows, bands, theme }: RibbonsProps): 
 /** A word, underlined if it is marked. */
 const drawWord = (place: WordPlace, row: Row, i: number, size: number): SVGElement[] => {
   const { x, y, anchor } = place;
-  const word = svgEl("text", { x, y, "text-anchor": anchor, lang: row.lang || "" }, row.words[i]);
+  const attributes = { x, y, "text-anchor": anchor, style: `font-size:${size}px` };
+  const word = svgEl("text", { ...attributes, lang: row.lang || "" }, row.words[i]);
   if (!row.fresh?.[i]) return [word];
   const half = textWidth(row.words[i], size) / 2;
   const middle = x + (anchor === "start" ? half : anchor === "end" ? -half : 0);
@@ -74,7 +76,8 @@ const drawWord = (place: WordPlace, row: Row, i: number, size: number): SVGEleme
 
 export const ribbons = (props: RibbonsProps): SVGSVGElement => {
   const { rows, missed = [], width, label } = props;
-  const layout = (width < NARROW ? rowsDown : rowsAcross)(rows, width);
+  const across = width >= NARROW && fitsAcross(rows, width);
+  const layout = (across ? rowsAcross : rowsDown)(rows, width);
   const svg = svgEl("svg", {
     width: Math.ceil(layout.width),
     height: layout.height,

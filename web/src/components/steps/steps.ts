@@ -10,7 +10,7 @@ type Needs = Pick<
   "root" | "signal" | "find" | "state" | "trace" | "set" | "onKey"
 >;
 
-const PACE = 700; // ms a step
+const PACE = 700; // ms a step, at the speed of 1
 const PLAY = "M5 3.2v9.6L12.5 8z";
 const PAUSE = "M4.5 3.2h2.6v9.6H4.5zM8.9 3.2h2.6v9.6H8.9z";
 /** What has a use of its own for arrows and the space bar. */
@@ -30,11 +30,21 @@ export const makeSteps = (x: Needs): Part & { stop: () => void } => {
     x.set({ playing: false });
   };
   const atEnd = () => x.state.step >= x.trace.tgt.length - 1;
+  const speed = x.find<HTMLSelectElement>(".speed");
+  const run = () => {
+    const every = PACE / Number(speed.value);
+    timer = window.setInterval(() => (atEnd() ? stop() : go(x.state.step + 1)), every);
+  };
   const start = () => {
     if (atEnd()) go(0);
     x.set({ playing: true });
-    timer = window.setInterval(() => (atEnd() ? stop() : go(x.state.step + 1)), PACE);
+    run();
   };
+  speed.addEventListener("change", () => {
+    if (!timer) return;
+    clearInterval(timer);
+    run();
+  });
   const toggle = () => (timer ? stop() : start());
   x.signal.addEventListener("abort", stop);
 

@@ -1,6 +1,7 @@
 /* Examples: stored translations, no model needed. */
 
 import { el } from "../../dom/element";
+import { phone } from "../../dom/screen";
 import { t, tText } from "../../i18n/words";
 import type { TracePayload } from "../../protocol/messages";
 import type { Explorer } from "../../tabs/explorer/explorer";
@@ -28,15 +29,31 @@ export interface ExamplesProps {
   announce: (trace: TracePayload) => void;
 }
 
+const BETWEEN = 4; // pixels from pill to pill
+
+/** What follows the pills stands beside the last that is seen: their box is wider where the next one wraps. */
+const closeUp = (box: HTMLElement, next: HTMLElement): void => {
+  const seen = [...box.children].filter((pill) => (pill as HTMLElement).style.visibility === "");
+  const { right } = box.getBoundingClientRect();
+  const last = seen.at(-1)?.getBoundingClientRect().right ?? box.getBoundingClientRect().left;
+  const free = Math.max(0, right - last);
+  next.style.transform = phone() ? "" : `translateX(${BETWEEN / 2 - free}px)`;
+};
+
 /** What has no room cannot have the focus either. */
-const hideCut = (x: Explorer): IntersectionObserver =>
-  new IntersectionObserver(
+const hideCut = (x: Explorer): IntersectionObserver => {
+  const box = x.find(".examples");
+  const next = x.find(".more-examples");
+  new ResizeObserver(() => closeUp(box, next)).observe(box);
+  return new IntersectionObserver(
     (pills) => {
       for (const { target, intersectionRatio } of pills)
         (target as HTMLElement).style.visibility = intersectionRatio > 0.95 ? "" : "hidden";
+      closeUp(box, next);
     },
-    { root: x.find(".examples"), threshold: 0.95 },
+    { root: box, threshold: 0.95 },
   );
+};
 
 const stored = async (id: string): Promise<TracePayload> => {
   const answer = await fetch(pageData().address + id + ".json");

@@ -14,10 +14,18 @@ import { type Props, type Watch, firstExample, pageData } from "../../tabs/page"
 import { settingsText } from "../../trace/settings";
 import { isBusy, makeBusy } from "./busy";
 import { type Examples, makeExamples } from "./examples";
-import { direction, field, groupRadios, setDirection, setField, settle } from "./fields";
+import {
+  direction,
+  field,
+  groupRadios,
+  setDirection,
+  setField,
+  settingsAsked,
+  settle,
+} from "./fields";
 import { makeInspection } from "./inspection";
 import { makeLoading } from "./loading";
-import { type Fields, type Opening, readOpening } from "./opening";
+import { type Fields, type Opening, keepShown, readOpening } from "./opening";
 
 /** What the Enter key presses, with Ctrl or without. */
 const ENTER: Record<string, string> = {
@@ -60,6 +68,10 @@ class ExplorerPage {
   private last: string | null = null;
   private pressed = 0;
   private settled = false;
+  /** The settings as they stood before anybody touched them, at the last press, and for what is shown. */
+  private untouched = "";
+  private pressedWith = "";
+  private shownWith = "";
 
   constructor(
     element: Element,
@@ -72,7 +84,7 @@ class ExplorerPage {
     this.examples = makeExamples(x, {
       isSettled: () => this.settled,
       busy: this.busy,
-      announce: (trace) => this.announce(trace),
+      announce: (trace) => this.announce(trace, this.untouched),
     });
     this.opening = readOpening(x, this.examples);
     this.loading = makeLoading(x, server);
@@ -112,6 +124,7 @@ class ExplorerPage {
       x.notice("");
       setField(field("translation"), message.translation);
       x.stream(message);
+      this.speak();
     } else if (message.kind === "waiting") x.notice(tMessage(message.text));
     else if (message.kind === "error") {
       this.goBack();
@@ -120,7 +133,7 @@ class ExplorerPage {
     } else {
       x.notice("");
       x.show(message);
-      this.announce(message);
+      this.announce(message, this.pressedWith);
     }
   }
   private openFirst(id: string): void {
@@ -129,12 +142,15 @@ class ExplorerPage {
     const known = asked && pageData().directions.includes(asked) && firstExample(asked);
     void this.examples.open(known ? known.id : id, true);
   }
-  private announce({ translation, checkpoint }: TracePayload): void {
+  /** A translation is shown; the settings stood at `shownWith` as it was asked for. */
+  private announce({ translation, checkpoint }: TracePayload, shownWith: string): void {
+    this.shownWith = shownWith;
     const area = field("translation");
     setField(area, translation);
     if (area) area.lang = LANGUAGES[checkpoint.tgt];
     this.speak();
     this.dim();
+    if (this.settled) keepShown(this.x);
   }
   /**
    * What is shown is dimmed where the fields ask for something else: the result as soon as the text differs, all of it
@@ -153,6 +169,7 @@ class ExplorerPage {
   private lost(): void {
     this.run++;
     this.x.restore();
+    this.speak();
     this.x.notice(t("No answer from the server. Please try again."), true);
   }
   /** To the last translation that is whole. */
@@ -161,6 +178,7 @@ class ExplorerPage {
     x.restore();
     if (x.payload) setField(field("translation"), x.payload.translation);
     if (!x.trace) x.empty(t("Nothing translated yet."));
+    this.speak();
   }
 
   /* ---- what a visitor does ---- */
@@ -179,6 +197,9 @@ class ExplorerPage {
     });
     document.addEventListener("click", (event) => this.clicked(event), true);
     document.addEventListener("keydown", (event) => this.typed(event), true);
+    addEventListener("pagehide", () => {
+      if (this.settled) keepShown(this.x);
+    });
     addEventListener("explorer-language", () => {
       this.loading();
       this.speak();
@@ -187,7 +208,9 @@ class ExplorerPage {
       setDirection((event as CustomEvent<string>).detail),
     );
     addEventListener("hashchange", () => {
-      if (readPermalink(location.hash)) location.reload(); // a link put into an open page's address is followed like one that opens it
+      if (!readPermalink(location.hash)) return;
+      this.settled = false; // what is still shown is not of this address
+      location.reload(); // a link put into an open page's address is followed like one that opens it
     });
   }
   /** Another direction was chosen, and the sentence stays. */
@@ -203,6 +226,7 @@ class ExplorerPage {
       this.x.notice("");
       this.busy(true);
       this.run++;
+      this.pressedWith = settingsAsked();
       this.examples.forget();
       this.pressed = event.timeStamp;
     }
@@ -234,6 +258,7 @@ class ExplorerPage {
     const sheet = document.querySelector("#settings");
     if (sheet) x.find(".under").after(sheet); // right below its button, for the eye and for Tab
     sheet?.append(this.when);
+    for (const name of ["input", "change"]) sheet?.addEventListener(name, () => this.speak());
     toggle.addEventListener("click", () => {
       const open = document.body.classList.toggle("settings-open");
       toggle.setAttribute("aria-expanded", String(open));
@@ -242,9 +267,16 @@ class ExplorerPage {
   }
   private speak(): void {
     const { trace } = this.x;
-    this.when.textContent = t("These settings take effect at the next press of Translate.");
-    const text = trace && !trace.live ? settingsText(trace) : t("automatic");
-    const decoding = el("span", { class: "muted no-phone", text });
+    const made = trace && !trace.live ? settingsText(trace) : ""; // nothing is made yet: nothing is claimed
+    const waits = !!made && this.settled && settingsAsked() !== this.shownWith;
+    this.when.classList.toggle("waits", waits);
+    this.when.textContent = waits
+      ? t("Changed. Press Translate to use these settings; what is shown was made with: {made}.", {
+          made,
+        })
+      : t("These settings take effect at the next press of Translate.");
+    const said = waits ? [made, t("changed, not used yet")].join(" · ") : made;
+    const decoding = el("span", { class: waits ? "muted waits" : "muted no-phone", text: said });
     this.x.find(".settings-toggle").replaceChildren(icon("M6 4l4 4-4 4"), t("Settings"), decoding);
     this.examples.offer();
   }
@@ -252,6 +284,7 @@ class ExplorerPage {
   /* ---- the start ---- */
   readonly number = (): number => this.run;
   readonly opened = (current: Fields): Fields => {
+    this.untouched = this.shownWith = settingsAsked();
     this.settled = true;
     const fields = this.opening.fields(current);
     entry.go = () => this.go(fields[1]);
@@ -262,6 +295,7 @@ class ExplorerPage {
     settle();
     this.examples.offer();
     this.loading();
+    this.dim(); // what was shown before the fields were filled may be theirs by now
     if (this.opening.isPending()) press("translate");
   }
 }

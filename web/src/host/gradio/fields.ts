@@ -1,5 +1,6 @@
 /* Gradio's fields: read, filled, and what they lack. */
 
+import { tText } from "../../i18n/words";
 import { type Field, pageData } from "../../tabs/page";
 
 export const field = (id: string): Field | null =>
@@ -19,6 +20,19 @@ export const direction = (): string =>
 export const setDirection = (value: string): void => {
   const radio = document.querySelector<HTMLInputElement>(`#direction input[value="${value}"]`);
   if (radio && !radio.checked) radio.click();
+};
+
+/** What the decoding controls ask for at present, as far as the chosen method uses them. */
+export const settingsAsked = (): string => {
+  const chosen = document.querySelector<HTMLInputElement>("#method input:checked")?.value ?? "";
+  const others = [...document.querySelectorAll<Field>("#settings :is(input, textarea)")].filter(
+    (node) => node.type !== "radio" && node.type !== "range",
+  );
+  const used = others.filter((node) => {
+    const owner = node.closest(".for-beam, .for-sample");
+    return !owner || owner.matches(`.for-${CSS.escape(chosen)}`);
+  });
+  return JSON.stringify([chosen, ...used.map((node) => node.value)]);
 };
 
 let settled: () => void;
@@ -54,15 +68,39 @@ const fitFields = (): void => {
   void pageSettled.then(() => FITTED.map(field).forEach((node) => node && seen.observe(node)));
 };
 
-/** What Gradio's fields lack: a name that is spoken, and a height that follows the text. */
+/** A result that Gradio disables could not be reached by Tab: it is read-only instead, whatever Gradio draws anew. */
+const reachable = (node: Field | null): void => {
+  if (!node || node.readOnly) return;
+  const free = () => {
+    if (node.disabled) node.disabled = false;
+  };
+  node.readOnly = true;
+  new MutationObserver(free).observe(node, { attributes: true, attributeFilter: ["disabled"] });
+  free();
+};
+
+/** Tab reaches the tabs first, then direction, language and theme, as the eye does. */
+const tabsFirst = (): void => {
+  const [tabs, top] = ["#tabs > .tab-wrapper", "#top"].map((each) => document.querySelector(each));
+  if (tabs && top) tabs.after(top);
+};
+
+/** What Gradio's fields lack: a name that is spoken, a place for the Tab key, and a height that follows the text. */
 export const dressFields = (): void => {
-  const labels = { "source-text": "Sentence to translate", translation: "Translation" };
-  for (const [id, label] of Object.entries(labels)) {
-    const node = field(id);
-    if (!node) continue;
-    node.dataset.englishLabel = label;
-    node.spellcheck = false;
-  }
+  const dress = () => {
+    const labels = { "source-text": "Sentence to translate", translation: "Translation" };
+    for (const [id, label] of Object.entries(labels)) {
+      const node = field(id);
+      if (!node) continue;
+      node.dataset.englishLabel = label;
+      node.setAttribute("aria-label", tText(label));
+      node.spellcheck = false;
+    }
+    reachable(field("translation"));
+  };
+  dress();
+  void pageSettled.then(dress); // some of them may not have been there before
+  tabsFirst();
   fitFields();
 };
 

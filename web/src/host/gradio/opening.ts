@@ -2,7 +2,7 @@
 
 import { t } from "../../i18n/words";
 import { pairOf } from "../../state/pair";
-import { type Linked, readPermalink } from "../../state/permalink";
+import { type Linked, permalink, readPermalink } from "../../state/permalink";
 import { firstExample, pageData } from "../../tabs/page";
 import type { Explorer } from "../../tabs/explorer/explorer";
 import type { Examples } from "./examples";
@@ -21,11 +21,25 @@ export interface Opening {
   isPending(): boolean;
 }
 
+const KEY = "explorer";
+
+/** What this entry of the browser's history showed last, as a link's fragment: who comes back finds it again. */
+const remembered = (): string | null => {
+  const kept: unknown = history.state?.[KEY];
+  return typeof kept === "string" ? kept : null;
+};
+
+/** Keep what is shown with the present entry of the browser's history; no server sees it. */
+export const keepShown = (x: Explorer): void => {
+  if (!x.trace || x.trace.live) return;
+  history.replaceState({ ...history.state, [KEY]: new URL(permalink(x)).hash }, "");
+};
+
 export const readOpening = (x: Explorer, examples: Examples): Opening => {
   const { directions, settings: names, examples: all } = pageData();
   const asked =
     new URLSearchParams(location.search).get("direction") ?? pairOf(navigator.language, directions);
-  const link = readPermalink(location.hash);
+  const link = readPermalink(remembered() ?? location.hash);
   if (link) link.direction ||= asked || directions[0];
   const linked = link && directions.includes(link.direction!) ? link : null;
   let pending = false;

@@ -35,6 +35,11 @@ const speakPage = (): void => {
   document.documentElement.lang = LANGUAGES[pageLanguage()];
   for (const node of document.querySelectorAll<HTMLElement>("[data-english-label]"))
     node.setAttribute("aria-label", tText(node.dataset.englishLabel!));
+  for (const group of document.querySelectorAll("fieldset:has([data-testid=block-info])"))
+    group.setAttribute(
+      "aria-label",
+      group.querySelector("[data-testid=block-info]")!.textContent.trim(),
+    ); // which Gradio hides
 };
 
 const setLanguage = (name: string): void => {
@@ -56,13 +61,27 @@ const watchTheme = (changed: () => void): void => {
   new MutationObserver(look).observe(document.body, attributes);
 };
 
+/** Paper is white: a dark page is printed in its light theme, whose ink can be read there. */
+const watchPrinter = (): void => {
+  let was = false;
+  addEventListener(
+    "beforeprint",
+    () => {
+      was = dark();
+      document.body.classList.remove("dark");
+    },
+    { capture: true }, // before whoever draws
+  );
+  addEventListener("afterprint", () => document.body.classList.toggle("dark", was || dark()));
+};
+
 /** What Gradio draws later speaks the page's language too. */
 const watchWords = (): void => {
   let queued = 0;
   const later = () => {
     queued ||= requestAnimationFrame(() => {
       queued = 0;
-      if (pageLanguage() !== "en") speakPage();
+      speakPage();
     });
   };
   new MutationObserver(later).observe(document.body, { childList: true, subtree: true });
@@ -91,6 +110,7 @@ export const mountChrome = (element: Element): void => {
     paint();
   });
   watchTheme(paint);
+  watchPrinter();
   const stored = recall("theme");
   if (stored) document.body.classList.toggle("dark", stored === "dark");
   watchWords();

@@ -8,6 +8,7 @@ import { type HealthStrip, makeHealth } from "../../components/health/health";
 import { makeHeatmap } from "../../components/heatmap/heatmap";
 import { makeMore } from "../../components/more/more";
 import { makeMosaic } from "../../components/mosaic/mosaic";
+import { makePresent } from "../../components/present/present";
 import { makeReadout } from "../../components/readout/readout";
 import { makeSide } from "../../components/side/side";
 import { makeSteps } from "../../components/steps/steps";
@@ -110,6 +111,7 @@ export class Explorer implements ExplorerContext {
     this.heatmap = makeHeatmap(this);
     const arcs = makeArcs(this);
     this.parts = [
+      makePresent(this), // whoever measures comes after it
       makeChips(this),
       this.steps,
       makeMosaic(this),
@@ -156,6 +158,7 @@ export class Explorer implements ExplorerContext {
     addEventListener("explorer-language", () => this.changedLanguage(), { signal });
     addEventListener("explorer-plotly", () => this.set({ size: {} }), { signal });
     addEventListener("resize", () => this.resized(), { signal });
+    addEventListener("beforeprint", () => this.printed(), { signal });
     signal.addEventListener("abort", () => {
       sizes.disconnect();
       cancelAnimationFrame(this.frame);
@@ -181,6 +184,13 @@ export class Explorer implements ExplorerContext {
   segment(attribute: string, patch: (value: string) => Partial<View>): void {
     for (const button of this.root.querySelectorAll(`button[${attribute}]`))
       button.addEventListener("click", () => this.set(patch(button.getAttribute(attribute)!)));
+  }
+
+  /** What goes to paper is drawn at once: the next frame would come too late. */
+  private printed(): void {
+    this.changedTheme();
+    cancelAnimationFrame(this.frame);
+    this.paint();
   }
 
   /* ---- sizes ---- */

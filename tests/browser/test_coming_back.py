@@ -1,0 +1,86 @@
+"""The first press, a second one, Back and Forward, a second tab, and a page that its server has forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+SHOWN = "text => (x => x.trace?.source === text && !x.trace.live)(window.__explorer ?? {})"
+MINE = "Der Hund schläft im Garten."
+
+
+def press(page: Page, text: str) -> None:
+    page.fill("#source-text textarea", text)
+    page.click("#translate")
+    page.wait_for_function(SHOWN, arg=text)
+
+
+def test_the_first_press_counts_even_while_the_page_opens(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=de-en", shown="#source-text textarea")
+    press(page, MINE)
+    page.wait_for_timeout(1500)
+    assert page.input_value("#source-text textarea") == MINE
+    assert page.evaluate(SHOWN, MINE)
+
+
+def test_an_opened_page_is_not_dimmed(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=de-en")
+    page.wait_for_function("document.querySelector('#direction [value=de-en]').checked")
+    page.wait_for_timeout(1000)
+    assert not page.evaluate("document.body.matches('.other-pair, .other-text')")
+
+
+@pytest.mark.parametrize("way", ["back", "reload"])
+def test_who_comes_back_finds_the_own_sentence_and_head(open_page: Callable[..., Page], address: str, way: str) -> None:
+    page = open_page("?direction=de-en")
+    press(page, MINE)
+    page.evaluate("window.__explorer.set({ layer: 4, head: 2, step: 1 })")
+    page.wait_for_timeout(200)
+    if way == "reload":
+        page.reload()
+    else:
+        page.goto(address + "?direction=en-zh")
+        page.wait_for_selector("#attention-detail .xtick")
+        page.go_back()
+    page.wait_for_function(SHOWN, arg=MINE)
+    assert page.input_value("#source-text textarea") == MINE
+    assert page.evaluate("(({ layer, head, step }) => [layer, head, step])(window.__explorer.state)") == [4, 2, 1]
+    if way == "back":
+        page.go_forward()
+        page.wait_for_function("window.__explorer?.trace?.direction === 'en-zh'")
+
+
+def test_two_tabs_keep_to_themselves(open_page: Callable[..., Page], address: str) -> None:
+    page = open_page("?direction=de-en")
+    other = page.context.new_page()
+    other.goto(address + "?direction=en-zh")
+    other.wait_for_selector("#attention-detail .xtick")
+    for each, text in ((page, MINE), (other, "We are here.")):
+        each.fill("#source-text textarea", text)
+    for each in (page, other):
+        each.click("#translate")
+    page.wait_for_function(SHOWN, arg=MINE)
+    other.wait_for_function(SHOWN, arg="We are here.")
+    assert page.evaluate(SHOWN, MINE), "the other tab's answer has not come here"
+    other.close()
+
+
+def test_a_page_that_its_server_has_forgotten_goes_on(open_page: Callable[..., Page]) -> None:
+    """As after an hour: the session and the stored translation are gone, the page is as it was."""
+    page = open_page("?direction=de-en")
+    press(page, MINE)
+    page.evaluate("""() => {  // what the server knew the page and its translation by
+        const forget = body => body.replace(/("session_hash":")[^"]*/g, '$1forgotten0')
+            .replace(/("id":")[^"]*/g, '$1forgotten0');
+        const fetched = window.fetch;
+        window.fetch = (url, options = {}) => fetched(url, typeof options.body === 'string'
+            ? { ...options, body: forget(options.body) } : options);
+    }""")
+    with page.expect_download() as download:
+        page.click("[data-export=npz]")
+    assert download.value.path().stat().st_size > 1000
+    expect(page.locator(".export .said")).to_have_text("Saved")

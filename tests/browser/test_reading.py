@@ -1,0 +1,137 @@
+"""What is read: by an eye, by a screen reader, with the Tab key, and on paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+SENTENCES = {
+    "en-zh": "The government announced yesterday that it would not increase taxes for small companies.",
+    "de-en": "Die Donaudampfschifffahrtsgesellschaft veröffentlicht ihre Geschwindigkeitsbegrenzungsverordnung.",
+}
+CUT = """() => [...document.querySelectorAll('.readout, .saying, .stepout')]
+    .filter(n => n.scrollWidth > n.clientWidth + 1 || n.scrollHeight > n.clientHeight + 1).map(n => n.innerText)"""
+
+
+def translate(page: Page, text: str) -> None:
+    page.fill("#source-text textarea", text)
+    page.keyboard.press("Enter")
+    page.wait_for_function("text => (x => x.trace.source === text && !x.trace.live)(window.__explorer)", arg=text)
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+@pytest.mark.parametrize("way", ["en-zh", "de-en"])
+def test_no_sentence_about_a_row_is_cut(open_page: Callable[..., Page], language: str, way: str) -> None:
+    page = open_page(f"?direction={way}", init=f"localStorage.setItem('explorer-language', '{language}')")
+    translate(page, SENTENCES[way])
+    for kind in ("cross", "encoder"):
+        page.click(f"[data-kind={kind}]")
+        for step in range(page.evaluate("window.__explorer.trace.tgt.length")):
+            page.evaluate("step => window.__explorer.set({ step, query: step, hover: null })", step)
+            page.wait_for_function("!window.__explorer.frame")
+            assert not page.evaluate(CUT)
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+def test_pills_of_examples_leave_no_gap(open_page: Callable[..., Page], language: str) -> None:
+    page = open_page("?direction=de-en", init=f"localStorage.setItem('explorer-language', '{language}')")
+    for width in (1280, 1360, 1440, 1600, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(200)
+        gaps = page.evaluate("""() => {
+            const pills = [...document.querySelectorAll('.examples button, .more-examples')]
+                .filter(n => n.checkVisibility({ visibilityProperty: true })).map(n => n.getBoundingClientRect());
+            return pills.slice(1).map((each, i) => each.left - pills[i].right);
+        }""")
+        assert max(gaps, default=0) <= 12, (width, gaps)
+
+
+@pytest.mark.parametrize(
+    ("language", "direction", "decoding"),
+    [("en", "Direction", "Decoding"), ("de", "Richtung", "Dekodierung"), ("zh", "方向", "解码")],
+)
+def test_groups_have_a_name_in_every_language(
+    open_page: Callable[..., Page], language: str, direction: str, decoding: str
+) -> None:
+    page = open_page(init=f"localStorage.setItem('explorer-language', '{language}')")
+    expect(page.get_by_role("group", name=direction, exact=True)).to_be_visible()
+    page.click(".settings-toggle")
+    expect(page.get_by_role("group", name=decoding, exact=True)).to_be_visible()
+
+
+def test_tab_goes_from_the_tabs_to_the_fields_the_result_and_then_the_settings(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    seen = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        seen.append(
+            page.evaluate("""() => {
+            const node = document.activeElement;
+            return node.getAttribute('role') === 'tab' ? 'tab' : node.closest('#direction') ? 'direction'
+                : node.matches('#source-text textarea') ? 'text' : node.matches('#translation textarea') ? 'result'
+                : node.matches('.settings-toggle') ? 'settings' : node.matches('.theme') ? 'theme' : '';
+        }""")
+        )
+    places = [seen.index(name) for name in ("tab", "direction", "theme", "text", "result", "settings")]
+    assert places == sorted(places)
+    result = page.locator("#translation textarea")
+    expect(result).to_have_attribute("readonly", "")
+    before = result.input_value()
+    result.focus()
+    page.keyboard.type("nothing")
+    assert result.input_value() == before
+
+
+def test_the_python_program_needs_no_scrolling(open_page: Callable[..., Page]) -> None:
+    for width in (390, 1440):
+        page = open_page("?direction=de-en", width=width)
+        translate(page, SENTENCES["de-en"])
+        page.click("[data-export=python]")
+        box = (
+            "(n => [n.scrollWidth - n.clientWidth, n.closest('dialog').scrollWidth - n.closest('dialog').clientWidth])"
+        )
+        assert page.evaluate(f"{box}(document.querySelector('.snippet pre'))") == [0, 0]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_paper_stand_sentence_translation_map_and_its_label(open_page: Callable[..., Page], theme: str) -> None:
+    page = open_page("?direction=de-en", init=f"localStorage.setItem('explorer-theme', '{theme}')")
+    translate(page, "Der alte Mann, der seit vielen Jahren in dem kleinen Haus am Ende der Straße wohnt, schläft.")
+    page.emulate_media(media="print")
+    shown = page.evaluate("""() => ['#source-text textarea', '#translation textarea', '.work > .head .title',
+        '#attention-detail .plot', '.scale', '.saying', '#tabs .tab-container', '#translate', '.settings-toggle',
+        '.mosaic', '.side', '.opts', '.more', '.export button', '.steps .pad', '.theme']
+        .filter(s => document.querySelector(s).checkVisibility())""")
+    assert shown == [
+        "#source-text textarea", "#translation textarea", ".work > .head .title", "#attention-detail .plot", ".scale",
+        ".saying",
+    ]  # fmt: skip
+    page.set_viewport_size({"width": 1040, "height": 700})  # A4 lying on its side, less its margins
+    width, height = page.evaluate("""[...document.querySelectorAll('.work > .head, #attention-detail .plot, #ask')]
+        .map(n => n.getBoundingClientRect())
+        .reduce(([x, y], r) => [Math.max(x, r.right), Math.max(y, r.bottom)], [0, 0])
+    """)
+    assert width <= 1040 and height <= 700
+    page.emulate_media(media="screen")
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) == 1
+    assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
+
+
+def test_a_dark_page_is_printed_dark_on_white(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=de-en", init="localStorage.setItem('explorer-theme', 'dark')")
+    ink = "getComputedStyle(document.querySelector('#attention-detail .ytick text')).fill"
+    assert int(page.evaluate(ink).removeprefix("rgb(").split(",")[0]) > 150
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    red = int(page.evaluate(ink).removeprefix("rgb(").split(",")[0])
+    assert red < 100 and not page.evaluate("document.body.classList.contains('dark')")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.body.classList.contains('dark')")
+    assert int(page.evaluate(ink).removeprefix("rgb(").split(",")[0]) > 150
