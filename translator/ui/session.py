@@ -21,6 +21,7 @@ from translator.text.normalise import Normalised, normalise
 from translator.trace import Trace
 from translator.ui import limits
 from translator.ui.gate import Stop
+from translator.ui.gloss import gloss
 from translator.ui.models import Models
 from translator.ui.payload import Encoding, profile_payload, step_payload, trace_payload
 
@@ -113,7 +114,7 @@ def payload_of(model: Translator, trace: Trace, encoding: Encoding = "u16") -> d
     """Everything the page holds of a translation, with what the heads do over a corpus where the checkpoint says it.
 
     "own" is how the checkpoint decodes by itself; "automatic" says that this was decoded so, with no setting of a
-    visitor's.
+    visitor's; "gloss" is there for a Chinese translation.
     """
     payload = trace_payload(
         trace,
@@ -122,8 +123,13 @@ def payload_of(model: Translator, trace: Trace, encoding: Encoding = "u16") -> d
         decode=model.bundle.tgt.decode,
         profile=_profile_of(model),
     )
-    own = model.bundle.decode
-    return {**payload, "automatic": trace.settings == own, "own": asdict(own)}
+    own, words = model.bundle.decode, gloss(trace)
+    return {
+        **payload,
+        "automatic": trace.settings == own,
+        "own": asdict(own),
+        **({"gloss": words} if words is not None else {}),
+    }
 
 
 def checked_text(text: object) -> str:

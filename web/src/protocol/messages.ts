@@ -56,6 +56,18 @@ export interface Words {
   s: string[];
 }
 
+/** A word of a Chinese translation, for who does not read it. */
+export interface GlossWord {
+  /** Its first and its last token. */
+  t: number;
+  u: number;
+  s: string;
+  /** Pinyin; "": nothing of it is Chinese. */
+  p: string;
+  /** What a glossary says of it, in the source language; "": nothing. */
+  d: string;
+}
+
 export interface Checkpoint {
   name: string;
   sha256: string;
@@ -160,6 +172,8 @@ export interface TracePayload {
   automatic?: boolean;
   /** How the checkpoint decodes by itself. */
   own?: Settings;
+  /** Of a Chinese translation that a server made. */
+  gloss?: GlossWord[];
   /** By which the server finds it again. */
   id?: string;
   direction?: string;

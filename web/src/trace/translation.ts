@@ -3,6 +3,7 @@
 import { floatsOf, fromTriangles } from "../protocol/decode";
 import {
   type Checkpoint,
+  type GlossWord,
   type HeadTable,
   type Health,
   KINDS,
@@ -57,6 +58,7 @@ export class Translation {
   readonly heads?: Record<Kind, HeadTable>;
   readonly health?: Health;
   readonly profile?: Profile;
+  readonly gloss?: GlossWord[];
   readonly leading: { layer: number; head: number };
   readonly encoding: TracePayload["encoding"];
   readonly id?: string;
@@ -86,6 +88,7 @@ export class Translation {
     this.heads = payload.heads;
     this.health = payload.health;
     this.profile = payload.profile;
+    this.gloss = payload.gloss;
     this.leading = payload.leading;
     this.encoding = payload.encoding;
     this.id = payload.id;
