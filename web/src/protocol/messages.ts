@@ -39,6 +39,8 @@ export interface Hypothesis {
   e?: 1;
   /** 1: the translation begins with it. */
   w?: 1;
+  /** 1: a better one has the same text, in other subwords. */
+  x?: 1;
 }
 
 export interface Step {
@@ -174,6 +176,8 @@ export interface TracePayload {
   own?: Settings;
   /** Of a Chinese translation that a server made. */
   gloss?: GlossWord[];
+  /** Ids that it was made to begin with. */
+  prefix?: number[];
   /** By which the server finds it again. */
   id?: string;
   direction?: string;

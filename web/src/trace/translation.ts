@@ -62,6 +62,8 @@ export class Translation {
   readonly leading: { layer: number; head: number };
   readonly encoding: TracePayload["encoding"];
   readonly id?: string;
+  /** Ids that it was made to begin with. */
+  readonly prefix: number[];
   maps: Record<Kind, Maps>;
   /** Rollout of the encoder, [S, S]. */
   readonly rolled: Float32Array;
@@ -92,6 +94,7 @@ export class Translation {
     this.leading = payload.leading;
     this.encoding = payload.encoding;
     this.id = payload.id;
+    this.prefix = payload.prefix ?? [];
     this.maps = Object.fromEntries(KINDS.map((kind) => [kind, unpacked(payload, kind)])) as Record<
       Kind,
       Maps

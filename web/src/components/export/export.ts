@@ -50,6 +50,7 @@ const requestOf = ({ trace }: Needs): TraceRequest => ({
   direction: trace.direction,
   settings: trace.settings,
   id: trace.id,
+  ...(trace.prefix.length ? { prefix: trace.prefix } : {}),
 });
 
 /** The translation with 32-bit weights: the server decodes again (the same text gives the same weights); an offline page holds them. */
@@ -86,12 +87,12 @@ const fromServer = async (
 };
 
 /** Whose line says what it is: model, size, decoding, time. */
-const modelLine = ({ checkpoint, maps, seconds, settings, own }: Translation): string => {
+const modelLine = ({ checkpoint, maps, seconds, settings, own, prefix }: Translation): string => {
   const size = { layers: maps.cross.layers, heads: maps.cross.heads };
   const parts = [
     checkpoint.name,
     t("{layers} layers × {heads} heads", size),
-    settingsText({ settings, own }),
+    settingsText({ settings, own, prefix }),
   ];
   if (seconds !== null) parts.push(`${seconds.toFixed(2)} s`);
   return parts.join(" · ");
