@@ -42,6 +42,7 @@ def positions_tab(models: session.Models) -> None:
             length = gr.Slider(8, MOST_POSITIONS, 100, step=1, label="Positions", elem_id="position-length")
             depth = gr.Slider(4, MOST_DIMENSIONS, 32, step=2, label="Dimensions", elem_id="position-depth")
             chosen = gr.Textbox("5, 6, 7, 8, 9", label="Curves of dimensions", elem_id="position-curves", max_lines=1)
+            link = gr.Button("Copy link", elem_id="position-link")
         first = _draw(models, "sinusoidal", "interleaved", 100, 32, "5, 6, 7, 8, 9")
         gr.Markdown("## The table")
         heatmap = explorer.plotly_view(first[0], elem_id="position-heatmap")
@@ -53,6 +54,9 @@ def positions_tab(models: session.Models) -> None:
                 gr.Markdown("## Similarity of positions, PE(p)·PE(q)")
                 similarity = explorer.plotly_view(first[2], elem_id="position-similarity")
     inputs, outputs = [source, layout, length, depth, chosen], [heatmap, curves, similarity]
+
+    js = "(...v) => window.AttentionExplorer.positionsLink(...v)"
+    link.click(None, inputs, None, js=js, queue=False, api_visibility="private")
 
     def draw(*values: Any) -> list[str]:
         try:

@@ -9,6 +9,7 @@ import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { Message, TracePayload } from "../../protocol/messages";
 import { type ExplorerServer, refused } from "../../protocol/server";
+import { comparisonInLink } from "../../state/compare-link";
 import { readPermalink } from "../../state/permalink";
 import { Explorer } from "../../tabs/explorer/explorer";
 import { type Props, type Watch, firstExample, pageData } from "../../tabs/page";
@@ -192,7 +193,7 @@ class ExplorerPage {
       setDirection((event as CustomEvent<string>).detail),
     );
     addEventListener("hashchange", () => {
-      if (readPermalink(location.hash)) location.reload(); // a link put into an open page's address is followed like one that opens it
+      if (readPermalink(location.hash) || comparisonInLink()) location.reload(); // a link put into an open page's address is followed like one that opens it
     });
   }
   /** Translate on from a candidate: the translation begins with the tokens before it, and with it. */
