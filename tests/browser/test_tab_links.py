@@ -52,8 +52,7 @@ def test_a_link_brings_positions_back(open_page: Callable[..., Page], address: s
     assert "positions=1" in link and "layout=concatenated" in link
     other = open_page(link.removeprefix(address), shown="#position-lines .main-svg")
     expect(other.locator("#position-layout label", has_text="concatenated")).to_have_class("selected")
-    expect(other.locator("#position-lines .legendtext").first).to_contain_text("1")
-    assert other.locator("#position-lines .legendtext").count() == 2
+    expect(other.locator("#position-lines .legendtext")).to_have_text(["dim 1", "dim 2"])
 
 
 def test_a_rollout_whose_rows_are_equal_says_why(open_page: Callable[..., Page]) -> None:
