@@ -56,7 +56,7 @@ def test_a_picture_says_what_it_shows_in_the_size_that_was_asked_for(
     page.select_option(".paper-width", "85")
     page.select_option(".paper-dpi", "300")
     page.uncheck(".paper-caption")
-    width, height, per_metre = png_size(save(page, "png", tmp_path).read_bytes())
+    width, _, per_metre = png_size(save(page, "png", tmp_path).read_bytes())
     assert width == pytest.approx(85 / 25.4 * 300, abs=2) and per_metre == round(300 / 0.0254)
     bare = save(page, "svg", tmp_path).read_text(encoding="utf-8")
     assert 'width="85mm"' in bare and checkpoint[:12] not in bare and len(bare) < len(svg)

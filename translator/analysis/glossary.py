@@ -51,8 +51,11 @@ def shipped_glossary(languages: tuple[str, str]) -> dict[str, str]:
     path = FOLDER / f"{'-'.join(languages)}.tsv"
     if not path.is_file():
         return {}
-    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
-    return {tgt: src for tgt, src in rows}
+    table: dict[str, str] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        word, meaning = line.split("\t")
+        table[word] = meaning
+    return table
 
 
 def main(arguments: list[str]) -> int:

@@ -77,7 +77,7 @@ def _messages(models: Models, direction: str, text: str, settings: dict[str, Any
 
 
 def keep(models: Models, trace: Trace, prefix: Sequence[int] = ()) -> str:
-    """Put a trace into the store; gives the id by which `trace_of` finds it. `prefix`: what it was made to begin with."""
+    """Put a trace that was made to begin with `prefix` into the store; gives the id by which `trace_of` finds it."""
     return models.store.put(_key(trace.checkpoint.sha256, trace.source, trace.settings, prefix), trace)
 
 
