@@ -167,3 +167,23 @@ def test_the_page_opens_with_the_pair_of_the_browsers_language(
     wait_shown(page, direction=pair)
     page.wait_for_function(f"document.querySelector('#direction input:checked').value === '{pair}'")
     assert page.input_value("#source-text textarea") == trace(page)["source"]
+
+
+def test_a_candidate_that_is_clicked_begins_the_rest_anew(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=de-en")
+    type_into(page, "Das Haus ist alt.")
+    page.keyboard.press("Enter")
+    translated(page, "Das Haus ist alt.")
+    page.click(".chips.tgt .chip >> nth=1")
+    before = page.locator(".chips.tgt .chip").first.inner_text()
+    other = page.locator("#candidates button.t").first
+    word = other.inner_text()
+    other.click()
+    expect(page.locator(".chips.tgt .chip").nth(1)).to_contain_text(word)
+    assert page.locator(".chips.tgt .chip").first.inner_text() == before
+    expect(page.locator(".notice")).to_contain_text(f"translated with {word}")
+    expect(page.locator(".settings-toggle")).to_contain_text("first 2 tokens given")
+    assert page.input_value("#translation textarea").split()[1].startswith(word)
+    page.click("[data-export=python]")
+    ids = [token["i"] for token in trace(page)["tgt"][:2]]
+    assert f"prefix={ids}" in page.inner_text(".snippet pre")

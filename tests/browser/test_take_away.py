@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import re
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +36,44 @@ def test_pictures_are_pictures(open_page: Callable[..., Page], tmp_path: Path) -
     page.click("[data-view=arcs]")
     assert save(page, "png", tmp_path).read_bytes().startswith(b"\x89PNG")
     assert "<path" in save(page, "svg", tmp_path).read_text(encoding="utf-8")
+
+
+def png_size(data: bytes) -> tuple[int, int, int]:
+    """Width and height in pixels, and pixels a metre."""
+    at = data.index(b"pHYs") + 4
+    return (*struct.unpack(">II", data[16:24]), struct.unpack(">I", data[at : at + 4])[0])
+
+
+def test_a_picture_says_what_it_shows_in_the_size_that_was_asked_for(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = open_page("?direction=en-zh")
+    svg = save(page, "svg", tmp_path).read_text(encoding="utf-8")
+    checkpoint = page.evaluate("window.__explorer.trace.checkpoint.sha256")
+    for said in ("My father works in a hospital.", "L3 H5", checkpoint[:12], "beam 4"):
+        assert said in svg
+    page.click(".paper summary")
+    page.select_option(".paper-width", "85")
+    page.select_option(".paper-dpi", "300")
+    page.uncheck(".paper-caption")
+    width, _, per_metre = png_size(save(page, "png", tmp_path).read_bytes())
+    assert width == pytest.approx(85 / 25.4 * 300, abs=2) and per_metre == round(300 / 0.0254)
+    bare = save(page, "svg", tmp_path).read_text(encoding="utf-8")
+    assert 'width="85mm"' in bare and checkpoint[:12] not in bare and len(bare) < len(svg)
+
+
+def test_a_pdf_is_one_page_of_the_pictures_size_with_real_letters(open_page: Callable[..., Page]) -> None:
+    page = open_page(
+        "?direction=en-zh", init="window.print = () => { top.printed = document.documentElement.outerHTML; }"
+    )
+    page.click("[data-export=pdf]")
+    page.wait_for_function("window.printed")
+    html = page.evaluate("window.printed")
+    assert "hospital</text>" in html and "<title>attention-en-zh-cross-L3H5.pdf</title>" in html
+    other = page.context.new_page()
+    other.set_content(html)
+    pdf = other.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type /Page\b(?!s)", pdf)) == 1 and b"/Font" in pdf
 
 
 @pytest.mark.parametrize("what", ["mosaic", "candidates"])

@@ -47,6 +47,18 @@ def marked(function: F, **marks: object) -> F:
     return function
 
 
+def whole_numbers(asked: Asked, name: str) -> list[int]:
+    """The list of whole numbers called `name`, empty if there is none.
+
+    Raises:
+        InputError: it is no such list, or holds more than 1,000.
+    """
+    values = asked.get(name, [])
+    if not isinstance(values, list) or len(values) > 1000 or not all(type(each) is int for each in values):
+        raise InputError(f"{name} must be a list of at most 1,000 whole numbers")
+    return values
+
+
 def text(asked: Asked, name: str) -> str:
     """The text called `name`, "" if there is none.
 

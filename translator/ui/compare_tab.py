@@ -59,7 +59,13 @@ def _side(name: str, models: session.Models) -> list[gr.components.Component]:
                 elem_classes="segments",
             )
             method = gr.Radio(
-                METHODS, value="automatic", label="Decoding", show_label=False, container=False, elem_classes="segments"
+                METHODS,
+                value="automatic",
+                label="Decoding",
+                show_label=False,
+                container=False,
+                elem_id=f"compare-method-{name}",
+                elem_classes="segments",
             )
     return [text, direction, method]
 

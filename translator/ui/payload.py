@@ -186,7 +186,7 @@ def _rates(profile: dict[str, Any] | None, shape: tuple[int, ...]) -> heads.Rate
 
 def _step(step: Step, leading: tuple[int, ...], decode: Decode | None) -> dict[str, Any]:
     candidates = [{**_token(each.token), "lp": round(each.log_prob, 5)} for each in step.candidates]
-    beams = [_beam(each, decode, each.ids == leading) for each in step.beams] if decode else []
+    beams = _beams(step.beams, decode, leading) if decode else []
     return {
         "lp": round(step.log_prob, 6),
         "h": round(step.entropy, 4),
@@ -195,11 +195,20 @@ def _step(step: Step, leading: tuple[int, ...], decode: Decode | None) -> dict[s
     }
 
 
-def _beam(beam: Beam, decode: Decode, leads: bool) -> dict[str, Any]:
+def _beams(beams: Sequence[Beam], decode: Decode, leading: tuple[int, ...]) -> list[dict[str, Any]]:
+    """The hypotheses of a step; a text that an earlier one has too, in other subwords, has the flag `x`."""
+    texts = [plain(decode(each.ids), None) for each in beams]
+    told = [(text, beam.ended) for text, beam in zip(texts, beams, strict=True)]
+    return [
+        _beam(beam, text, beam.ids == leading, told[at] in told[:at])
+        for at, (beam, text) in enumerate(zip(beams, texts, strict=True))
+    ]
+
+
+def _beam(beam: Beam, text: str, leads: bool, again: bool) -> dict[str, Any]:
     """`s` is the end of its text, `n` its score after the length penalty, `p` its parent; flags where they hold."""
-    text = plain(decode(beam.ids), None)
     shown = text if len(text) <= TAIL else "…" + text[1 - TAIL :]
-    flags = {name: 1 for name, value in (("e", beam.ended), ("w", leads)) if value}
+    flags = {name: 1 for name, value in (("e", beam.ended), ("w", leads), ("x", again)) if value}
     return {"s": shown, "lp": round(beam.score, 4), "n": round(beam.normalised, 4), "p": beam.parent, **flags}
 
 

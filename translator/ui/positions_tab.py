@@ -43,6 +43,7 @@ def positions_tab(models: session.Models) -> None:
             depth = gr.Slider(4, MOST_DIMENSIONS, 32, step=2, label="Dimensions", elem_id="position-depth")
             chosen = gr.Textbox("5, 6, 7, 8, 9", label="Curves of dimensions", elem_id="position-curves", max_lines=1)
             gr.Markdown("What is changed here takes effect at once.", elem_classes="settings-note")
+            link = gr.Button("Copy link", elem_id="position-link")
         first = _draw(models, "sinusoidal", "interleaved", 100, 32, "5, 6, 7, 8, 9")
         with gr.Row(elem_classes="figures"):
             with gr.Column():
@@ -55,6 +56,9 @@ def positions_tab(models: session.Models) -> None:
                 gr.Markdown("## Similarity of positions, PE(p)·PE(q)")
                 similarity = explorer.plotly_view(first[2], elem_id="position-similarity")
     inputs, outputs = [source, layout, length, depth, chosen], [heatmap, curves, similarity]
+
+    js = "(...v) => window.AttentionExplorer.positionsLink(...v)"
+    link.click(None, inputs, None, js=js, queue=False, api_visibility="private")
 
     def draw(*values: Any) -> list[str]:
         try:

@@ -6,7 +6,7 @@ import itertools
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from operator import itemgetter
 from pathlib import Path
@@ -21,6 +21,7 @@ from translator.text.normalise import Normalised, normalise
 from translator.trace import Trace
 from translator.ui import limits
 from translator.ui.gate import Stop
+from translator.ui.gloss import gloss
 from translator.ui.models import Models
 from translator.ui.payload import Encoding, profile_payload, step_payload, trace_payload
 
@@ -66,13 +67,22 @@ def _messages(models: Models, direction: str, text: str, settings: dict[str, Any
             step = next(steps)
         except StopIteration as end:
             trace: Trace = end.value
-            id_ = models.store.put((trace.checkpoint.sha256, text, trace.settings), trace)
+            id_ = keep(models, trace)
             yield {**payload_of(model, trace), "id": id_, "direction": direction}
             return
         log_probs.append(step.log_prob)
         so_far = bundle.tgt.decode([token.id for token in step.tokens])
         payload = step_payload(step, src, start, bundle.info, log_probs, bundle.tgt.decode)
         yield {**payload, "translation": so_far}
+
+
+def keep(models: Models, trace: Trace, prefix: Sequence[int] = ()) -> str:
+    """Put a trace that was made to begin with `prefix` into the store; gives the id by which `trace_of` finds it."""
+    return models.store.put(_key(trace.checkpoint.sha256, trace.source, trace.settings, prefix), trace)
+
+
+def _key(sha256: str, text: str, config: DecodeConfig, prefix: Sequence[int]) -> tuple[Hashable, ...]:
+    return sha256, text, config, *prefix
 
 
 def trace_of(
@@ -83,12 +93,14 @@ def trace_of(
     *,
     id_: object = None,
     session: str | None = None,
+    prefix: Sequence[int] = (),
 ) -> Trace:
     """The same translation again, whole and exact: from the store, or decoded again, which gives the same.
 
     Args:
         id_: what the page was given with its trace.
         session: as in `translate_stream`.
+        prefix: ids that the translation begins with.
     Raises:
         TranslatorError: as `translate_stream` reports them.
     """
@@ -96,11 +108,12 @@ def trace_of(
 
     def kept(model: Translator) -> Trace | None:
         config = from_dict(DecodeConfig, {**asdict(model.bundle.decode), **checked})
-        return models.store.get(id_, (model.bundle.info.sha256, typed, config))
+        return models.store.get(id_, _key(model.bundle.info.sha256, typed, config, prefix))
 
     found = None if id_ is None else models.ask(direction, kept)
     return found or models.gate.run(
-        lambda stop: models.get(direction).translate(typed, stop=stop, **checked), read=_reads(models, session)
+        lambda stop: models.get(direction).translate(typed, stop=stop, prefix=prefix, **checked),
+        read=_reads(models, session),
     )
 
 
@@ -113,7 +126,7 @@ def payload_of(model: Translator, trace: Trace, encoding: Encoding = "u16") -> d
     """Everything the page holds of a translation, with what the heads do over a corpus where the checkpoint says it.
 
     "own" is how the checkpoint decodes by itself; "automatic" says that this was decoded so, with no setting of a
-    visitor's.
+    visitor's; "gloss" is there for a Chinese translation.
     """
     payload = trace_payload(
         trace,
@@ -122,8 +135,13 @@ def payload_of(model: Translator, trace: Trace, encoding: Encoding = "u16") -> d
         decode=model.bundle.tgt.decode,
         profile=_profile_of(model),
     )
-    own = model.bundle.decode
-    return {**payload, "automatic": trace.settings == own, "own": asdict(own)}
+    own, words = model.bundle.decode, gloss(trace)
+    return {
+        **payload,
+        "automatic": trace.settings == own,
+        "own": asdict(own),
+        **({"gloss": words} if words is not None else {}),
+    }
 
 
 def checked_text(text: object) -> str:

@@ -13,7 +13,7 @@ import gradio as gr
 
 from translator.registry.decoding import AUTOMATIC, CONTROLLED, Control, Setting, setting
 from translator.ui import explorer, frontend, session
-from translator.ui.asked import Asked, marked, told
+from translator.ui.asked import Asked, marked, told, whole_numbers
 from translator.ui.foreign import looks_like
 from translator.ui.message import answer
 from translator.ui.offline import offline_page
@@ -151,7 +151,7 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
 
     def trace(request: Asked) -> Any:
         asked = request.get("text"), request.get("direction", ""), request.get("settings", {})
-        return session.trace_of(models, *asked, id_=request.get("id"))
+        return session.trace_of(models, *asked, id_=request.get("id"), prefix=whole_numbers(request, "prefix"))
 
     def inspect(request: Asked) -> dict:
         text = session.checked_text(request.get("text"))
@@ -167,7 +167,14 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     def exact(request: Asked) -> dict:
         found, direction = trace(request), request["direction"]
         payload = models.ask(direction, lambda model: session.payload_of(model, found, "f32"))
-        return {**payload, "direction": direction}
+        return {**payload, "direction": direction, "prefix": whole_numbers(request, "prefix")}
+
+    def resume(request: Asked) -> dict:
+        """The translation that begins with the ids "prefix"."""
+        found, prefix = trace(request), whole_numbers(request, "prefix")
+        payload = models.ask(request["direction"], lambda model: session.payload_of(model, found))
+        own = {"id": session.keep(models, found, prefix), "direction": request["direction"], "prefix": prefix}
+        return {**payload, **own}
 
     def npz(request: Asked) -> dict:
         return _file(trace(request).to_bytes(), "application/octet-stream")
@@ -179,7 +186,7 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
         return {"state": models.state(request.get("direction", ""))}
 
     quick = marked(inspect, where="desk"), marked(ready, where="at once")
-    return [told(each) for each in (*quick, exact, npz, offline)]
+    return [told(each) for each in (*quick, exact, resume, npz, offline)]
 
 
 def _foreign(models: session.Models, language: str, text: str) -> dict[str, str]:

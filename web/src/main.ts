@@ -5,7 +5,8 @@ import { whenIdle } from "./dom/screen";
 import { entry, mountExplorer } from "./host/gradio/explorer";
 import { direction, dressFields, field, pageSettled, setField } from "./host/gradio/fields";
 import { endLoadingClock } from "./host/gradio/frames";
-import { followLesson } from "./host/gradio/lesson-link";
+import { copyPositionsLink, followPositions } from "./host/gradio/positions-link";
+import { followTab } from "./host/gradio/tab-link";
 import type { Fields } from "./host/gradio/opening";
 import { mount } from "./host/mount";
 import { mountOffline } from "./host/offline/offline";
@@ -38,6 +39,7 @@ const entries = {
   lab: (element: Element, server: LabServer) => mountLab(element, server, fields),
   /* what Gradio's events call */
   copy: copyText,
+  positionsLink: copyPositionsLink,
   asked: (_: unknown, ...values: unknown[]) => [entry.run!(), ...values],
   /** The page's own load may come before the component is there: wait for it, or the address would be forgotten. */
   opened: async (...current: Fields) => {
@@ -62,5 +64,9 @@ window.AttentionExplorer = entries;
 const { plotly } = pageData(); // an offline page holds it
 if (plotly) loadPlotly(plotly, (why) => entry.explorer?.notice(why, true));
 
-addEventListener("hashchange", () => followLesson());
-followLesson();
+const follow = () => {
+  followTab();
+  followPositions();
+};
+addEventListener("hashchange", follow);
+follow();

@@ -19,16 +19,16 @@ const loaded = (image: HTMLImageElement, url: string): Promise<unknown> =>
     image.src = url;
   });
 
-/** An SVG text as a file of either format; the PNG has twice its size in pixels. */
-export const drawing = async (text: string, format: "svg" | "png"): Promise<Blob> => {
+/** An SVG text as a file of either format; the PNG has `scale` times its size in pixels. */
+export const drawing = async (text: string, format: "svg" | "png", scale = 2): Promise<Blob> => {
   const svg = new Blob([text], { type: "image/svg+xml" });
   if (format === "svg") return svg;
   const image = new Image();
   const canvas = document.createElement("canvas");
   const url = URL.createObjectURL(svg);
   await loaded(image, url);
-  canvas.width = image.width * 2;
-  canvas.height = image.height * 2;
+  canvas.width = Math.round(image.width * scale);
+  canvas.height = Math.round(image.height * scale);
   canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(url);
   return new Promise((done, failed) =>

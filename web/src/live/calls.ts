@@ -15,7 +15,7 @@ export interface Calls {
   load: { given: { direction: string }; gives: { bytes: number } };
   /** Translate; every step comes as a message before. */
   stream: {
-    given: { direction: string; text: string; settings: object };
+    given: { direction: string; text: string; settings: object; prefix?: number[] };
     gives: TracePayload;
   };
   inspect: { given: { direction: string; text: string }; gives: Health & { split: Piece[][] } };
@@ -33,6 +33,7 @@ export interface Past {
   text: string;
   settings: object;
   id?: string;
+  prefix?: number[];
   encoding?: Encoding;
 }
 

@@ -75,9 +75,9 @@ export class Desk {
     load: async ({ direction }, work) => ({
       bytes: (await this.bundle(direction, work)).model.bytes,
     }),
-    stream: async ({ direction, text, settings }, work) => {
+    stream: async ({ direction, text, settings, prefix }, work) => {
       const bundle = await this.bundle(direction, work);
-      const trace = await this.listened(stream(bundle, { text, settings }), work, (value) =>
+      const trace = await this.listened(stream(bundle, { text, settings, prefix }), work, (value) =>
         work.tell({ kind: "step", value }),
       );
       return { ...payload(bundle, trace), id: this.keep(direction, trace), direction };
@@ -150,7 +150,7 @@ export class Desk {
   }
 
   private async past(
-    { direction, text, settings, id }: Past,
+    { direction, text, settings, id, prefix }: Past,
     work: Work,
   ): Promise<[Bundle, Trace]> {
     const bundle = await this.bundle(direction, work);
@@ -158,7 +158,7 @@ export class Desk {
     const same = kept?.direction === direction && kept.trace.request.source === text;
     return [
       bundle,
-      same ? kept.trace : await this.listened(stream(bundle, { text, settings }), work),
+      same ? kept.trace : await this.listened(stream(bundle, { text, settings, prefix }), work),
     ];
   }
 

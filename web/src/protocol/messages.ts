@@ -39,6 +39,8 @@ export interface Hypothesis {
   e?: 1;
   /** 1: the translation begins with it. */
   w?: 1;
+  /** 1: a better one has the same text, in other subwords. */
+  x?: 1;
 }
 
 export interface Step {
@@ -54,6 +56,18 @@ export interface Step {
 export interface Words {
   g: number[];
   s: string[];
+}
+
+/** A word of a Chinese translation, for who does not read it. */
+export interface GlossWord {
+  /** Its first and its last token. */
+  t: number;
+  u: number;
+  s: string;
+  /** Pinyin; "": nothing of it is Chinese. */
+  p: string;
+  /** What a glossary says of it, in the source language; "": nothing. */
+  d: string;
 }
 
 export interface Checkpoint {
@@ -160,6 +174,10 @@ export interface TracePayload {
   automatic?: boolean;
   /** How the checkpoint decodes by itself. */
   own?: Settings;
+  /** Of a Chinese translation that a server made. */
+  gloss?: GlossWord[];
+  /** Ids that it was made to begin with. */
+  prefix?: number[];
   /** By which the server finds it again. */
   id?: string;
   direction?: string;

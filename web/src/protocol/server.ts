@@ -16,6 +16,8 @@ export interface TraceRequest {
   direction: string;
   settings: Settings;
   id?: string;
+  /** Ids that it begins with. */
+  prefix?: number[];
 }
 
 export interface FileAnswer {
@@ -31,6 +33,8 @@ export interface ExplorerServer {
   inspect(request: { text: string; direction: string }): Promise<Inspection>;
   /** The same translation with 32-bit weights. */
   exact(request: TraceRequest): Promise<Answer<TracePayload>>;
+  /** The translation that begins with `prefix`. */
+  resume(request: TraceRequest): Promise<Answer<TracePayload>>;
   npz(request: TraceRequest): Promise<Answer<FileAnswer>>;
   offline(request: TraceRequest): Promise<Answer<FileAnswer>>;
   /** Whether nobody answers any more; else the page asks at its own address. */

@@ -58,3 +58,17 @@ export const mapOf = (trace: Translation, state: Choice): Float32Array => {
   const [which, how] = aggregate === "rollout" ? ["layer", "mean"] : aggregate.split("-");
   return trace.combined(kind, aggregateHeads(trace, state, which), how);
 };
+
+const ALIKE = 0.1;
+
+/** Whether the rows of a square map are nearly the same: on average less than a tenth from their mean (total variation). */
+export const rowsAlike = (map: Float32Array, size: number): boolean => {
+  const mean = Array.from({ length: size }, (_, j) => {
+    let sum = 0;
+    for (let i = 0; i < size; i++) sum += map[i * size + j];
+    return sum / size;
+  });
+  let apart = 0;
+  map.forEach((weight, at) => (apart += Math.abs(weight - mean[at % size]) / 2 / size));
+  return apart < ALIKE;
+};

@@ -6,6 +6,8 @@ import type { Translation } from "./translation";
 /** A token with its probability; `rest` stands for all the others. */
 export interface Weighed {
   s: string;
+  /** Its id; "rest" has none. */
+  i?: number;
   p: number;
   f: number;
   r?: string;
@@ -21,7 +23,13 @@ export const candidatesOf = (trace: Translation, step: number, room: number): We
     .slice(0, room)
     .map((each) => ({ ...each, p: Math.exp(each.lp), chosen: each.i === chosen.i }));
   if (!items.some((each) => each.chosen))
-    items.splice(room - 1, 1, { s: chosen.s, p: Math.exp(lp), f: chosen.f, chosen: true });
+    items.splice(room - 1, 1, {
+      s: chosen.s,
+      i: chosen.i,
+      p: Math.exp(lp),
+      f: chosen.f,
+      chosen: true,
+    });
   return [
     ...items,
     {

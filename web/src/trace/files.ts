@@ -112,6 +112,7 @@ export const pythonOf = (
   const options = Object.entries(decodingOf(trace)).map(
     ([name, value]) => `, ${name}=${literal(value)}`,
   );
+  if (trace.prefix.length) options.push(`, prefix=[${trace.prefix.join(", ")}]`);
   return [
     "import translator",
     "",

@@ -33,11 +33,16 @@ const methodText = ({ method, beam, seed }: Settings): string => {
 };
 
 /** How a translation was decoded; a setting that differs from the checkpoint's own is named with its value. */
-export const settingsText = ({ settings, own }: Pick<Translation, "settings" | "own">): string => {
+export const settingsText = ({
+  settings,
+  own,
+  prefix,
+}: Pick<Translation, "settings" | "own" | "prefix">): string => {
   const { method, max_length } = settings;
   const byHand = SET_BY_HAND.filter(
     ([name]) => own && METHODS[method].includes(name) && own[name] !== settings[name],
   ).map(([name, said]) => t(said, { value: settings[name] ?? "–" }));
-  const said = [methodText(settings), ...byHand].join(", ");
+  const given = prefix.length ? [t("its first {n} tokens given", { n: prefix.length })] : [];
+  const said = [methodText(settings), ...byHand, ...given].join(", ");
   return max_length ? t("{method}, at most {n} tokens", { method: said, n: max_length }) : said;
 };

@@ -3,6 +3,7 @@
 import { floatsOf, fromTriangles } from "../protocol/decode";
 import {
   type Checkpoint,
+  type GlossWord,
   type HeadTable,
   type Health,
   KINDS,
@@ -57,9 +58,12 @@ export class Translation {
   readonly heads?: Record<Kind, HeadTable>;
   readonly health?: Health;
   readonly profile?: Profile;
+  readonly gloss?: GlossWord[];
   readonly leading: { layer: number; head: number };
   readonly encoding: TracePayload["encoding"];
   readonly id?: string;
+  /** Ids that it was made to begin with. */
+  readonly prefix: number[];
   maps: Record<Kind, Maps>;
   /** Rollout of the encoder, [S, S]. */
   readonly rolled: Float32Array;
@@ -86,9 +90,11 @@ export class Translation {
     this.heads = payload.heads;
     this.health = payload.health;
     this.profile = payload.profile;
+    this.gloss = payload.gloss;
     this.leading = payload.leading;
     this.encoding = payload.encoding;
     this.id = payload.id;
+    this.prefix = payload.prefix ?? [];
     this.maps = Object.fromEntries(KINDS.map((kind) => [kind, unpacked(payload, kind)])) as Record<
       Kind,
       Maps

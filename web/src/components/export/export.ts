@@ -10,15 +10,20 @@ import type { ExplorerContext } from "../../state/context";
 import { permalink } from "../../state/permalink";
 import { mapOf } from "../../trace/aggregate";
 import { csvOf, csvOfCandidates, csvOfHeads, jsonOf, pythonOf } from "../../trace/files";
+import { kindName } from "../../trace/names";
 import { slice } from "../../trace/picture";
 import { settingsText } from "../../trace/settings";
 import { Translation } from "../../trace/translation";
-import { mapFile } from "./figure";
+import { finished } from "./caption";
+import { mapSvg } from "./figure";
 import { arcsSvg, candidatesSvg, mosaicSvg } from "./pictures";
+import { withResolution } from "./png";
+import { printPage, printable } from "./print";
+import { makeSheet } from "./sheet";
 
 type Needs = Pick<
   ExplorerContext,
-  "root" | "signal" | "enter" | "find" | "state" | "trace" | "picture" | "slicing"
+  "root" | "signal" | "enter" | "find" | "state" | "trace" | "picture" | "slicing" | "headName"
 >;
 
 export interface ExportProps {
@@ -28,9 +33,12 @@ export interface ExportProps {
   arcs: () => SVGSVGElement;
 }
 
-type PictureFormat = "png" | "svg";
+type PictureFormat = "png" | "svg" | "pdf";
 type Format = PictureFormat | "csv" | "json" | "npz" | "html";
 
+const INCH = 25.4; // millimetres
+const SCREEN_DPI = 96; // CSS pixels an inch
+const DIGITS = 12; // of a checkpoint's digest
 const SHOWN = 4000; // ms that an outcome is told
 const safe = (name: string): string => name.replace(/[^\w-]+/g, "-");
 
@@ -50,6 +58,7 @@ const requestOf = ({ trace }: Needs): TraceRequest => ({
   direction: trace.direction,
   settings: trace.settings,
   id: trace.id,
+  ...(trace.prefix.length ? { prefix: trace.prefix } : {}),
 });
 
 /** The translation with 32-bit weights: the server decodes again (the same text gives the same weights); an offline page holds them. */
@@ -86,15 +95,30 @@ const fromServer = async (
 };
 
 /** Whose line says what it is: model, size, decoding, time. */
-const modelLine = ({ checkpoint, maps, seconds, settings, own }: Translation): string => {
+const modelLine = ({ checkpoint, maps, seconds, settings, own, prefix }: Translation): string => {
   const size = { layers: maps.cross.layers, heads: maps.cross.heads };
   const parts = [
     checkpoint.name,
     t("{layers} layers × {heads} heads", size),
-    settingsText({ settings, own }),
+    settingsText({ settings, own, prefix }),
   ];
   if (seconds !== null) parts.push(`${seconds.toFixed(2)} s`);
   return parts.join(" · ");
+};
+
+/** What a figure says of itself: both texts, what is seen, which weights, how it was decoded. */
+const captionOf = (x: Needs, figure: string): string[] => {
+  const { trace, state } = x;
+  const { name, sha256 } = trace.checkpoint;
+  const unit = state.unit === "word" ? t("Words") : t("Subwords");
+  const seen = {
+    head: [x.headName(), kindName(state.kind), unit, x.find(".scale-name").textContent],
+    mosaic: [t("all heads"), kindName(state.kind), x.find(".scale-name").textContent],
+    candidates: [t("Candidates"), t("at step {n}", { n: state.step + 1 })],
+  }[figure]!;
+  const made = [`${name} (SHA-256 ${sha256.slice(0, DIGITS)})`, settingsText(trace)];
+  const hidden = figure === "head" ? x.find(".state-note").textContent : "";
+  return [trace.source, trace.translation, seen.join(" · "), made.join(" · "), hidden];
 };
 
 export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: () => void } => {
@@ -102,6 +126,7 @@ export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: (
   const dialog = x.find<HTMLDialogElement>(".snippet");
   const program = dialog.querySelector("pre")!;
   const which = x.find<HTMLSelectElement>(".what");
+  const sheet = makeSheet(x);
   let timer = 0;
   const tell = (text: string) => {
     said.textContent = text;
@@ -111,18 +136,35 @@ export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: (
   x.signal.addEventListener("abort", () => clearTimeout(timer));
 
   const scaleName = () => x.find(".scale-name").textContent;
-  const picture = (format: PictureFormat): Promise<Blob> => {
+  const drawn = async (): Promise<string> => {
     const figure = which.value === "head" ? x.state.view : which.value;
-    if (figure === "mosaic") return drawing(mosaicSvg(x.trace, x.state, scaleName()), format);
-    if (figure === "candidates") return drawing(candidatesSvg(x.trace, x.state.step), format);
-    if (figure === "arcs") return drawing(arcsSvg(arcs()), format);
-    return mapFile(x.picture(), x.state, scaleName(), format);
+    if (figure === "mosaic") return mosaicSvg(x.trace, x.state, scaleName());
+    if (figure === "candidates") return candidatesSvg(x.trace, x.state.step);
+    return figure === "arcs" ? arcsSvg(arcs()) : mapSvg(x.picture(), x.state, scaleName());
   };
-  const made = (format: Format): Promise<Blob> => {
+  /** The picture as it was asked for, with what it says of itself. */
+  const picture = async () => {
+    const { caption, width, dpi } = sheet.chosen();
+    const lines = caption ? captionOf(x, which.value) : [];
+    return { ...finished(await drawn(), { lines, width }), width, dpi };
+  };
+  const pictureFile = async (format: "png" | "svg"): Promise<Blob> => {
+    const { svg, pixels, width, dpi } = await picture();
+    if (format === "svg") return drawing(svg, "svg");
+    const inches = width === null ? pixels / SCREEN_DPI : width / INCH;
+    const shown = width === null ? pixels : (width / INCH) * SCREEN_DPI; // as the browser draws it
+    return withResolution(await drawing(svg, "png", (inches * dpi) / shown), dpi);
+  };
+  const pdf = async (name: string) => {
+    const { svg, pixels, height, width } = await picture();
+    const scale = width === null ? 1 : ((width / INCH) * SCREEN_DPI) / pixels;
+    await printPage(printable(svg, name, pixels * scale, height * scale));
+  };
+  const made = (format: Exclude<Format, "pdf">): Promise<Blob> => {
     if (format === "csv") return csv(x, server, which.value);
     if (format === "json") return json(x, server);
     if (format === "npz") return fromServer(x, server, "npz");
-    return format === "html" ? fromServer(x, server, "offline") : picture(format);
+    return format === "html" ? fromServer(x, server, "offline") : pictureFile(format);
   };
 
   const link = async () => {
@@ -137,9 +179,10 @@ export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: (
   const save = async (button: Element, format: Format) => {
     button.setAttribute("aria-busy", "true");
     const name = `${stem(x, format, which.value)}.${format}`;
-    saveAs(name, await made(format));
+    if (format === "pdf") await pdf(name);
+    else saveAs(name, await made(format));
     x.enter();
-    tell(t("Saved"));
+    tell(format === "pdf" ? t("Choose “Save as PDF” in the print dialogue") : t("Saved"));
   };
   const take = async (button: HTMLElement) => {
     const what = button.dataset.export!;
@@ -175,6 +218,7 @@ export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: (
     which.replaceChildren(...figures.map(([value, text]) => el("option", { value, text })));
     which.value = figure;
     x.find(".export .model").textContent = x.trace.live ? "" : modelLine(x.trace);
+    sheet.speak();
     if (x.trace.live) return;
     x.root.querySelectorAll<HTMLElement>(".server-only").forEach((node) => (node.hidden = !server));
   };

@@ -1,6 +1,5 @@
 /* The large map as a picture of its own, whole and on the light scale. */
 
-import { bytesOf } from "../../protocol/decode";
 import { type HeatView, heatFigure } from "../../plot/heat";
 import { measureMap, whole } from "../../plot/measure";
 import { type Figure, PLOT_CONFIG } from "../../plot/plotly";
@@ -44,29 +43,14 @@ const withScale = (figure: Figure, name: string): Figure => {
   return figure;
 };
 
-/** A picture that Plotly gives as an address. */
-const blobOf = (address: string, format: "png" | "svg"): Blob => {
-  const comma = address.indexOf(",");
-  const body = address.slice(comma + 1);
-  const packed = address.slice(0, comma).includes("base64");
-  return new Blob([packed ? bytesOf(body) : decodeURIComponent(body)], {
-    type: format === "png" ? "image/png" : "image/svg+xml",
-  });
-};
-
-export const mapFile = async (
-  picture: Picture,
-  state: View,
-  scaleName: string,
-  format: "png" | "svg",
-): Promise<Blob> => {
+/** The large map as SVG. */
+export const mapSvg = async (picture: Picture, state: View, scaleName: string): Promise<string> => {
   const view = viewOf(picture, state);
   const figure = withScale(heatFigure(picture, state.kind, view), scaleName);
   const { width, height } = view;
-  const scale = format === "png" ? 2 : 1;
   const address = await window.Plotly!.toImage(
     { ...figure, config: PLOT_CONFIG },
-    { format, width, height, scale },
+    { format: "svg", width, height },
   );
-  return blobOf(address, format);
+  return decodeURIComponent(address.slice(address.indexOf(",") + 1));
 };

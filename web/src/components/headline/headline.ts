@@ -7,7 +7,7 @@ import { SPECIAL } from "../../protocol/flags";
 import type { Kind } from "../../protocol/messages";
 import type { ExplorerContext, Part } from "../../state/context";
 import type { View } from "../../state/view";
-import { aggregateHeads, aggregateName, aggregates } from "../../trace/aggregate";
+import { aggregateHeads, aggregateName, aggregates, rowsAlike } from "../../trace/aggregate";
 import { kindName, usually } from "../../trace/names";
 import { roleBar, roleTold } from "../../trace/roles";
 import { lookedAt, sentenceOf } from "../../trace/saying";
@@ -57,7 +57,14 @@ const specialsNote = (specials: Specials, share: string): string => {
 const aggregateProfile = (x: Needs): HTMLElement[] => {
   const { aggregate } = x.state;
   const name = part(el("b", { text: aggregateName(aggregate) }));
-  if (aggregate === "rollout") return [name, part(t("Abnar and Zuidema 2020, equation 1"))];
+  if (aggregate === "rollout") {
+    const alike = rowsAlike(x.trace.rolled, x.trace.src.length);
+    const why = t(
+      "All rows are almost equal: each of the {n} layers mixes the mean of its heads with what came before, so that in the end every token holds about the same of every other",
+      { n: x.trace.maps.encoder.layers },
+    );
+    return [name, part(t("Abnar and Zuidema 2020, equation 1")), ...(alike ? [part(why)] : [])];
+  }
   const n = aggregateHeads(x.trace, x.state, aggregate.split("-")[0]).length;
   return [
     name,

@@ -28,17 +28,37 @@ const asks = (label: string, ask: () => void): HTMLElement =>
     on: { click: ask },
   });
 
-/** A token with its probability as number and bar; `ask` asks why it is said, or not said. */
+/** What a candidate's click asks of the page: to translate on with it. */
+export const RESUME = "explorer-resume";
+export interface Resuming {
+  /** Ids that the translation begins with, the candidate last. */
+  prefix: number[];
+  word: string;
+}
+
+/** A token with its probability as number and bar; `ask` asks why it is said, or not said, `resume` goes on with it. */
 const candidate = (
-  { s, p, f, chosen, rest }: Weighed,
+  { s, i, p, f, chosen, rest }: Weighed,
   ask: ((word: string, chosen: boolean) => void) | null,
+  resume: (id: number, word: string) => void,
 ): HTMLElement => {
+  const other = ask && i !== undefined && !chosen;
+  const name = "t" + (f & SPECIAL ? " sp" : "");
+  const word = other
+    ? el("button", {
+        type: "button",
+        class: name,
+        text: cut(s),
+        title: t("Translate on from {word}", { word: s }),
+        on: { click: () => resume(i, s) },
+      })
+    : el("span", { class: name, text: cut(s), title: s });
   const bar = el("span", { class: "bar1" });
   bar.style.setProperty("--w", 100 * clamp(p, 0, 1) + "%");
   return el(
     "li",
     { class: chosen ? "pickd" : rest ? "rest" : "" },
-    el("span", { class: "t" + (f & SPECIAL ? " sp" : ""), text: cut(s), title: s }),
+    word,
     bar,
     el("span", { class: "p", text: two(p) }),
     ...(ask && !rest
@@ -53,11 +73,7 @@ const candidate = (
 };
 
 /** A hypothesis by its end, with its score; `first`: it grew from none. */
-const hypothesis = (
-  { s, lp, n, p, e, w }: Hypothesis,
-  first: boolean,
-  twin: boolean,
-): HTMLElement => {
+const hypothesis = ({ s, lp, n, p, e, w, x: twin }: Hypothesis, first: boolean): HTMLElement => {
   const title = [
     s,
     `log p ${lp.toFixed(2)}`,
@@ -114,8 +130,15 @@ export const makeSide = (x: Needs): Part => {
     x.find(".at-step").textContent = t("at step {n}", { n: step + 1 });
     const room = phone() ? 8 : searched(x.trace) ? 3 : 6;
     list.replaceChildren(
-      ...candidatesOf(x.trace, step, room).map((each) => candidate(each, asked() ? why : null)),
+      ...candidatesOf(x.trace, step, room).map((each) =>
+        candidate(each, asked() ? why : null, resume),
+      ),
     );
+  };
+  const resume = (id: number, word: string) => {
+    const prefix = [...x.trace.tgt.slice(0, x.state.step).map(({ i }) => i), id];
+    const detail: Resuming = { prefix, word };
+    list.dispatchEvent(new CustomEvent(RESUME, { detail, bubbles: true }));
   };
   /** Whether the lab can be asked: what is still being written has no text of its own yet. */
   const asked = () => hasLab() && !x.trace.live;
@@ -141,12 +164,7 @@ export const makeSide = (x: Needs): Part => {
     const kept = x.trace.steps[step].b || [];
     alive.hidden = !searched(x.trace);
     x.find(".beams-note").textContent = t("{n} at step {step}", { n: kept.length, step: step + 1 });
-    hypotheses.replaceChildren(
-      ...kept.map((each, at) => {
-        const earlier = kept.slice(0, at).some(({ s, e }) => s === each.s && e === each.e);
-        return hypothesis(each, !step, earlier);
-      }),
-    );
+    hypotheses.replaceChildren(...kept.map((each) => hypothesis(each, !step)));
   };
   const links = () => {
     const { kind, step } = x.state;

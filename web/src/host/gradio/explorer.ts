@@ -3,11 +3,13 @@
 import { el, icon } from "../../dom/element";
 import { DOUBLE_CLICK } from "../../dom/screen";
 import { SWITCH } from "../../components/health/health";
+import { RESUME, type Resuming } from "../../components/side/side";
 import { LANGUAGES } from "../../i18n/language";
 import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { Message, TracePayload } from "../../protocol/messages";
-import type { ExplorerServer } from "../../protocol/server";
+import { type ExplorerServer, refused } from "../../protocol/server";
+import { comparisonInLink } from "../../state/compare-link";
 import { readPermalink } from "../../state/permalink";
 import { Explorer } from "../../tabs/explorer/explorer";
 import { type Props, type Watch, firstExample, pageData } from "../../tabs/page";
@@ -76,7 +78,7 @@ class ExplorerPage {
   constructor(
     element: Element,
     private readonly props: Props,
-    server: ExplorerServer | null,
+    private readonly server: ExplorerServer | null,
   ) {
     const x = (this.x = new Explorer(element, { server }));
     entry.explorer = x;
@@ -204,14 +206,40 @@ class ExplorerPage {
       this.loading();
       this.speak();
     });
+    this.x.root.addEventListener(
+      RESUME,
+      (event) => void this.resume((event as CustomEvent<Resuming>).detail),
+    );
     this.x.root.addEventListener(SWITCH, (event) =>
       setDirection((event as CustomEvent<string>).detail),
     );
     addEventListener("hashchange", () => {
-      if (!readPermalink(location.hash)) return;
+      if (!readPermalink(location.hash) && !comparisonInLink()) return;
       this.settled = false; // what is still shown is not of this address
       location.reload(); // a link put into an open page's address is followed like one that opens it
     });
+  }
+  /** Translate on from a candidate: the translation begins with the tokens before it, and with it. */
+  private async resume({ prefix, word }: Resuming): Promise<void> {
+    const { x, server } = this;
+    if (!server || isBusy()) return;
+    const { source: text, direction: way, settings } = x.trace;
+    const run = ++this.run;
+    this.busy(true);
+    const asked = server.resume({ text, direction: way, settings, prefix });
+    const answer = await asked.catch(() => ({
+      error: t("No answer from the server. Please try again."),
+    }));
+    if (run !== this.run) return;
+    this.busy(false);
+    if (refused(answer)) return x.notice(tMessage(answer.error), true);
+    x.show(answer);
+    this.announce(answer, this.shownWith);
+    const step = prefix.length;
+    x.set({ step: step - 1 });
+    const said =
+      "From step {step} on translated with {word}. Press Translate for the model's own choice.";
+    x.notice(t(said, { step, word }));
   }
   /** Another direction was chosen, and the sentence stays. */
   private turned(): void {

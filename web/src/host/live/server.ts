@@ -28,11 +28,12 @@ const base64 = async (data: Blob): Promise<string> => {
   return address.slice(address.indexOf(",") + 1);
 };
 
-const past = ({ text, direction, settings, id }: Asked) => ({
+const past = ({ text, direction, settings, id, prefix }: Asked) => ({
   text,
   direction,
   settings: (settings ?? {}) as object,
   ...(typeof id === "string" ? { id } : {}),
+  ...(Array.isArray(prefix) ? { prefix: prefix as number[] } : {}),
 });
 
 /** The functions of `server`; what needs the model waits for it. */
@@ -54,7 +55,15 @@ export const liveServer = (client: Client, weights: Weights) => {
     gone: async () => false,
     ready: async () => ({ state: "ready" }),
     inspect: ({ text, direction }: Asked) => client.call("inspect", { text, direction }),
-    exact: (asked: Asked) => told(client.call("exact", past(asked))),
+    exact: (asked: Asked) =>
+      told(client.call("exact", past(asked)).then((found) => ({ ...found, prefix: asked.prefix }))),
+    resume: (asked: Asked) =>
+      told(
+        weights
+          .ready(asked.direction, new AbortController().signal)
+          .then(() => client.call("stream", past(asked)))
+          .then((found) => ({ ...found, prefix: asked.prefix })),
+      ),
     npz: (asked: Asked) =>
       told(
         client.call("npz", past(asked)).then(async (bytes) => ({

@@ -114,7 +114,11 @@ function stepOf(thought: Thought, leading: readonly number[], tgt: Tokenizer): P
     ...tokenMessage(tgt.token(id)),
     lp: rounded(logProb, 5),
   }));
-  const beams = thought.beams.map((beam) => beamOf(beam, tgt, leading));
+  const texts = thought.beams.map((beam) => plain(tgt.decode(beam.ids)));
+  const told = texts.map((text, at) => `${String(thought.beams[at]!.ended)} ${text}`);
+  const beams = thought.beams.map((beam, at) =>
+    beamOf(beam, texts[at]!, leading, told.indexOf(told[at]!) < at),
+  );
   return {
     lp: rounded(thought.logProb, 6),
     h: rounded(thought.entropy, 4),
@@ -123,8 +127,12 @@ function stepOf(thought: Thought, leading: readonly number[], tgt: Tokenizer): P
   };
 }
 
-function beamOf(beam: Beam, tgt: Tokenizer, leading: readonly number[]): Protocol.Hypothesis {
-  const text = plain(tgt.decode(beam.ids));
+function beamOf(
+  beam: Beam,
+  text: string,
+  leading: readonly number[],
+  again: boolean,
+): Protocol.Hypothesis {
   const short = countCharacters(text) <= TAIL;
   const leads = beam.ids.length === leading.length && beam.ids.every((id, i) => id === leading[i]);
   return {
@@ -134,6 +142,7 @@ function beamOf(beam: Beam, tgt: Tokenizer, leading: readonly number[]): Protoco
     p: beam.parent,
     ...(beam.ended ? { e: 1 as const } : {}),
     ...(leads ? { w: 1 as const } : {}),
+    ...(again ? { x: 1 as const } : {}),
   };
 }
 

@@ -5,16 +5,18 @@ import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { TracePayload } from "../../protocol/messages";
 import { askLab } from "../../state/ask";
+import { type ComparisonLink, comparisonInLink } from "../../state/compare-link";
 import { type PageFields, type Props, type Watch, pageData } from "../page";
 import { Comparison } from "./comparison";
 
 type Side = "a" | "b";
+const SIDES: Side[] = ["a", "b"];
 type Answer = { a: TracePayload; b: TracePayload } | { error: string; side?: Side };
 
-/** Examples to compare, by their ids. */
-const pairs = (): [a: string, b: string, name: string][] => [
-  ["de-en-in-den", "de-en-in-dem", t("in den Park / in dem Park")],
-  ["en-zh-tired", "en-zh-wide", t("too tired / too wide")],
+/** Examples to compare, by their ids; `at` is the source word that both differ in, though it is the same. */
+const pairs = (): { a: string; b: string; name: string; at?: string }[] => [
+  { a: "de-en-in-den", b: "de-en-in-dem", name: t("in den Park / in dem Park") },
+  { a: "en-zh-tired", b: "en-zh-wide", name: t("too tired / too wide"), at: "it" },
 ];
 
 const stored = async (id: string): Promise<TracePayload> => {
@@ -28,19 +30,13 @@ const STAYS = 5; // looks in a row at which they were right
 const BETWEEN = 50; // ms
 
 /** Where a tab is being built, Gradio may put back the direction that the radios began with: WebKit's order of events. */
-const keepDirections = async (
-  meant: [Side, TracePayload][],
-  wanted: () => boolean,
-): Promise<void> => {
-  const wrong = ([side, { checkpoint }]: [Side, TracePayload]) => {
-    const value = `${checkpoint.src}-${checkpoint.tgt}`;
-    const radio = document.querySelector<HTMLInputElement>(
-      `#compare-direction-${side} input[value="${value}"]`,
-    );
+const keep = async (selectors: string[], wanted: () => boolean): Promise<void> => {
+  const wrong = (selector: string) => {
+    const radio = document.querySelector<HTMLInputElement>(selector);
     return radio && !radio.checked ? [radio] : [];
   };
   for (let stays = 0, turns = 0; stays < STAYS && turns < TURNS && wanted(); turns++) {
-    const radios = meant.flatMap(wrong);
+    const radios = selectors.flatMap(wrong);
     for (const radio of radios) radio.click();
     stays = radios.length ? 0 : stays + 1;
     await new Promise((done) => setTimeout(done, BETWEEN));
@@ -51,7 +47,7 @@ export const mountCompare = (
   element: Element,
   props: Props,
   watch: Watch,
-  { field, setField }: PageFields,
+  { field, setField, settled }: PageFields,
 ): void => {
   const view = new Comparison(element);
   let loads = 0;
@@ -68,12 +64,15 @@ export const mountCompare = (
   });
 
   /** Two sentences of one checkpoint can be asked further: what carries their difference? */
+  let linked = comparisonInLink();
   let further: [TracePayload, TracePayload] | null = null;
-  const show = (a: TracePayload, b: TracePayload) => {
+  const show = (a: TracePayload, b: TracePayload, at?: string) => {
     const same = JSON.stringify(a.checkpoint) === JSON.stringify(b.checkpoint);
     further = same && a.source !== b.source ? [a, b] : null;
     view.find(".carries").hidden = !further;
-    view.show(a, b);
+    const asked = linked && a.source === linked.a.text && b.source === linked.b.text;
+    view.show(a, b, asked ? linked!.view : null, at);
+    if (asked) linked = null;
   };
   view.find(".carries").addEventListener("click", () => {
     const [{ source: text, checkpoint }, { source: other }] = further!;
@@ -83,7 +82,7 @@ export const mountCompare = (
     askLab({ view: "patch", options: { other }, text, target: null, direction });
   });
 
-  const load = async (a: string, b: string) => {
+  const load = async (a: string, b: string, at?: string) => {
     const number = ++loads;
     try {
       const pair = await Promise.all([stored(a), stored(b)]);
@@ -95,20 +94,28 @@ export const mountCompare = (
       const free = sides.filter(([side]) => typed[side] !== number);
       for (const [side, { source }] of free) setField(field(`compare-${side}`), source);
       view.notice("");
-      show(...pair);
-      await keepDirections(free, () => number === loads && number !== chosen);
+      show(...pair, at);
+      const ways = free.map(
+        ([
+          side,
+          {
+            checkpoint: { src, tgt },
+          },
+        ]) => `#compare-direction-${side} input[value="${src}-${tgt}"]`,
+      );
+      await keep(ways, () => number === loads && number !== chosen);
     } catch {
       if (number === loads) view.notice(t("This example has not been stored."));
     }
   };
   const offer = () =>
     view.find(".pairs").replaceChildren(
-      ...pairs().map(([a, b, text]) =>
+      ...pairs().map(({ a, b, name, at }) =>
         el("button", {
           type: "button",
           class: "btn",
-          text,
-          on: { click: () => void load(a, b) },
+          text: name,
+          on: { click: () => void load(a, b, at) },
         }),
       ),
     );
@@ -131,9 +138,22 @@ export const mountCompare = (
     show(a, b);
   };
 
+  /** Fill both sides as a link says, and have them translated. */
+  const run = async (link: ComparisonLink) => {
+    await settled;
+    for (const side of SIDES) setField(field(`compare-${side}`), link[side].text);
+    const radios = SIDES.flatMap((side) => [
+      `#compare-direction-${side} input[value="${CSS.escape(link[side].direction)}"]`,
+      `#compare-method-${side} input[value="${link[side].method}"]`,
+    ]);
+    await keep(radios, () => true);
+    document.querySelector<HTMLElement>("#compare-run")?.click();
+  };
+
   addEventListener("explorer-language", offer);
   offer();
   watch("value", () => void receive());
-  const [[a, b]] = pairs();
+  if (linked) return void run(linked);
+  const [{ a, b }] = pairs();
   void load(a, b);
 };

@@ -2,6 +2,7 @@
 
 import { inkOn, lookup, paintBar, ramp, rgb } from "../../design/colour";
 import { stops } from "../../design/scales";
+import { copyText } from "../../dom/clipboard";
 import { drawing, saveAs } from "../../dom/download";
 import { el } from "../../dom/element";
 import { partOf, plant } from "../../dom/template";
@@ -11,17 +12,11 @@ import { LANGUAGES } from "../../i18n/language";
 import { speakMarkup } from "../../i18n/markup";
 import { t, tParts } from "../../i18n/words";
 import { whenPlotly } from "../../plot/plotly";
-import type { Kind, TracePayload } from "../../protocol/messages";
+import type { TracePayload } from "../../protocol/messages";
+import { type ComparedView, comparisonLink } from "../../state/compare-link";
 import { differenceOf, wordsBeside } from "../../trace/difference";
-import { headDistance } from "../../trace/distance";
-import {
-  type Group,
-  type Picture,
-  type Slicing,
-  type Unit,
-  slice,
-  strongest,
-} from "../../trace/picture";
+import { headDistance, mostDifferentHead } from "../../trace/distance";
+import { type Group, type Picture, type Slicing, slice, strongest } from "../../trace/picture";
 import { settingsText } from "../../trace/settings";
 import { Translation } from "../../trace/translation";
 import markup from "./compare.html";
@@ -30,25 +25,19 @@ import { drawMap, frameRow, mapsSvg, plotIn } from "./figure";
 type Side = "a" | "b";
 const SIDES: Side[] = ["a", "b"];
 
-interface State {
-  kind: Kind;
-  layer: number;
-  head: number;
-  unit: Unit;
-  step: number;
-}
-
 /** What both sides have of a kind. */
 interface Shared {
   layers: number;
   heads: number;
 }
 
+const TOLD = 4000; // ms that an outcome is told
+
 const cap = (text: string): HTMLElement => el("span", { class: "cap", text });
 
 export class Comparison {
   private readonly root: HTMLElement;
-  private readonly state: State = { kind: "cross", layer: 0, head: 0, unit: "sub", step: 0 };
+  private readonly state: ComparedView = { kind: "cross", layer: 0, head: 0, unit: "sub", step: 0 };
   private traces: Record<Side, Translation> | null = null;
   private pictures: Record<Side, Picture> | null = null;
   private joined: Picture | null = null;
@@ -85,17 +74,22 @@ export class Comparison {
     const slider = this.find<HTMLInputElement>("#compare-step");
     slider.addEventListener("input", () => this.go(Number(slider.value) - 1));
     this.each("[data-move]", (button) => this.go(this.state.step + Number(button.dataset.move)));
+    this.each("[data-link]", () => void this.link());
     this.each("[data-export]", (button) => void this.save(button.dataset.export as "png" | "svg"));
   }
-  private set(patch: Partial<State>): void {
+  private set(patch: Partial<ComparedView>): void {
     Object.assign(this.state, patch);
     this.draw();
   }
 
-  show(a: TracePayload, b: TracePayload): void {
-    this.traces = { a: new Translation(a), b: new Translation(b) };
-    const step = Math.min(3, this.traces.a.tgt.length - 1);
-    Object.assign(this.state, this.traces.a.leading, { step });
+  /** Both, and what is looked at: a `view` that was linked to, the row of the source word `at`, or what leads. */
+  show(a: TracePayload, b: TracePayload, view?: ComparedView | null, at?: string): void {
+    const traces = (this.traces = { a: new Translation(a), b: new Translation(b) });
+    const step = Math.min(3, traces.a.tgt.length - 1);
+    const query = traces.a.src.findIndex(({ s }) => s === at);
+    const place = query >= 0 && mostDifferentHead(traces.a, traces.b, query);
+    const shown = place && { kind: "encoder", step: query, ...place };
+    Object.assign(this.state, traces.a.leading, { step }, shown || {}, view ?? {});
     this.find(".both").hidden = false;
     whenPlotly(() => this.draw());
   }
@@ -290,6 +284,13 @@ export class Comparison {
       return `${side.toUpperCase()}: ${row} ← ${columns[j].text} ${z[i][j].toFixed(4)}`;
     };
     this.find(".readout").textContent = cell ? SIDES.map(text).filter(Boolean).join("   ·   ") : "";
+  }
+
+  private async link(): Promise<void> {
+    await copyText(comparisonLink(this.traces!, this.state));
+    const told = this.find(".told");
+    told.textContent = t("Link copied");
+    setTimeout(() => (told.textContent = ""), TOLD);
   }
 
   /** A, B and their difference as one picture. */

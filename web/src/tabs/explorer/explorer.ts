@@ -3,6 +3,7 @@
 import { makeArcs } from "../../components/arcs/arcs";
 import { makeChips } from "../../components/chips/chips";
 import { makeExports } from "../../components/export/export";
+import { makeGloss } from "../../components/gloss/gloss";
 import { makeHeadline } from "../../components/headline/headline";
 import { type HealthStrip, makeHealth } from "../../components/health/health";
 import { makeHeatmap } from "../../components/heatmap/heatmap";
@@ -113,6 +114,7 @@ export class Explorer implements ExplorerContext {
     this.parts = [
       makePresent(this), // whoever measures comes after it
       makeChips(this),
+      makeGloss(this),
       this.steps,
       makeMosaic(this),
       makeHeadline(this),

@@ -1,0 +1,65 @@
+/* The translation word by word: pinyin and meaning, for who does not read Chinese. */
+
+import { el } from "../../dom/element";
+import { recall, remember } from "../../dom/storage";
+import { LANGUAGES } from "../../i18n/language";
+import { t } from "../../i18n/words";
+import type { ExplorerContext, Part } from "../../state/context";
+import { type Glossed, canGloss, glossOf } from "../../trace/gloss";
+
+type Needs = Pick<ExplorerContext, "root" | "find" | "state" | "trace" | "set">;
+
+/** Under which the browser remembers whether it is shown. */
+const KEY = "gloss";
+
+const word = (x: Needs, { tokens, text, pinyin, meaning, from }: Glossed): HTMLElement => {
+  const { src, tgt } = x.trace.checkpoint;
+  const { layer, head } = x.trace.leading;
+  const place = `L${layer + 1} H${head + 1}`;
+  const told = {
+    head: t("The word of the source that {head}, the head that aligns best, looks at", {
+      head: place,
+    }),
+    glossary: t(
+      "From a glossary that was learnt from sentence pairs: {head} looks at no one word",
+      {
+        head: place,
+      },
+    ),
+    "": t("Neither {head} nor the glossary knows a word for it", { head: place }),
+  };
+  return el(
+    "li",
+    { class: tokens.includes(x.state.step) ? "now" : "" },
+    el("span", { class: "said", lang: LANGUAGES[tgt] || tgt, text }),
+    el("span", { class: "pinyin", lang: "zh-Latn-pinyin", text: pinyin }),
+    el("span", {
+      class: from === "glossary" ? "book" : "",
+      lang: LANGUAGES[src] || src,
+      title: told[from],
+      text: meaning || "–",
+    }),
+  );
+};
+
+export const makeGloss = (x: Needs): Part => {
+  const toggle = x.find(".gloss-toggle");
+  let shown = recall(KEY) === "shown";
+  const paint = () => {
+    const there = canGloss(x.trace);
+    const on = there && shown;
+    toggle.hidden = !there;
+    toggle.setAttribute("aria-expanded", String(on));
+    toggle.textContent = t("Word by word");
+    x.find(".gloss-name").textContent = x.trace.gloss ? t("Pinyin and meaning") : t("Meaning");
+    x.root.querySelectorAll<HTMLElement>(".gloss-row").forEach((node) => (node.hidden = !on));
+    x.find("#gloss").replaceChildren(...(on ? glossOf(x.trace).map((each) => word(x, each)) : []));
+  };
+  toggle.addEventListener("click", () => {
+    shown = !shown;
+    remember(KEY, shown ? "shown" : "hidden");
+    paint();
+    x.set({ size: {} }); // the maps give way
+  });
+  return { needs: "trace step language".split(" "), paint };
+};

@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { example, payload } from "../test/example";
+import { Translation } from "./translation";
+import { canGloss, glossOf } from "./gloss";
+
+const meanings = (trace: Translation) =>
+  Object.fromEntries(glossOf(trace).map(({ text, meaning }) => [text, meaning.toLowerCase()]));
+
+it("says of each word where it comes from", () => {
+  const father = example("en-zh-father");
+  expect(meanings(father)).toMatchObject({ 医院: "hospital", 父亲: "father" });
+  const words = glossOf(father);
+  expect(words.flatMap(({ tokens }) => tokens)).toEqual([
+    ...new Set(words.flatMap((w) => w.tokens)),
+  ]);
+  expect(words.find(({ text }) => text === "医院")!.pinyin).toBe("yīyuàn");
+});
+
+it("needs no server for the head's own words", () => {
+  const { gloss, ...rest } = payload("en-zh-father");
+  expect(gloss).toBeDefined();
+  const alone = new Translation(rest);
+  expect(meanings(alone)).toMatchObject({ 医院: "hospital", 父亲: "father" });
+  expect(glossOf(alone).every(({ pinyin, from }) => !pinyin && from !== "glossary")).toBe(true);
+});
+
+it("is for Chinese alone", () => {
+  expect(canGloss(example("de-en-in-den"))).toBe(false);
+  expect(canGloss(example("en-zh-father"))).toBe(true);
+});
