@@ -13,6 +13,8 @@ import { mountPlot } from "./plot/figure";
 import { loadPlotly } from "./plot/plotly";
 import type { LabServer } from "./protocol/lab";
 import type { LessonServer } from "./protocol/lesson";
+import { askLab } from "./state/ask";
+import { readLabLink } from "./state/lab-link";
 import { mountChrome } from "./tabs/chrome/chrome";
 import { mountCompare } from "./tabs/compare/compare";
 import { mountLab } from "./tabs/lab/lab";
@@ -59,3 +61,5 @@ if (plotly) loadPlotly(plotly, (why) => window.__explorer?.notice(why, true));
 
 addEventListener("hashchange", () => followLesson());
 followLesson();
+const question = readLabLink(location.hash);
+if (question) void pageSettled.then(() => askLab(question));

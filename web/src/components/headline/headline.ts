@@ -17,7 +17,17 @@ import { shareOn } from "../../trace/share";
 
 type Needs = Pick<
   ExplorerContext,
-  "root" | "find" | "state" | "trace" | "set" | "segment" | "moved" | "map" | "picture" | "rowIndex"
+  | "root"
+  | "find"
+  | "state"
+  | "trace"
+  | "set"
+  | "segment"
+  | "moved"
+  | "map"
+  | "picture"
+  | "rowIndex"
+  | "contributes"
 >;
 
 const part = (...nodes: (Node | string)[]): HTMLElement => el("span", {}, ...nodes);
@@ -58,6 +68,13 @@ const aggregateProfile = (x: Needs): HTMLElement[] => {
   const { aggregate } = x.state;
   const name = part(el("b", { text: aggregateName(aggregate) }));
   if (aggregate === "rollout") return [name, part(t("Abnar and Zuidema 2020, equation 1"))];
+  if (aggregate === "alti")
+    return [
+      name,
+      part(
+        t("Ferrando et al. 2022, through all layers; rows of cross and decoder together sum to 1"),
+      ),
+    ];
   const n = aggregateHeads(x.trace, x.state, aggregate.split("-")[0]).length;
   return [
     name,
@@ -135,7 +152,7 @@ export const makeHeadline = (x: Needs): Part => {
     fill(layer, layers, state.layer);
     fill(head, heads, state.head);
     aggregate.replaceChildren(
-      ...aggregates().map(([value, text]) => el("option", { value, text })),
+      ...aggregates(x.contributes).map(([value, text]) => el("option", { value, text })),
     );
     aggregate.value = state.aggregate;
     const single = state.view !== "aggregate";

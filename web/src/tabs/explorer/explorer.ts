@@ -28,6 +28,7 @@ import { LiveTranslation } from "../../trace/live";
 import { type Group, type Picture, type Slicing, slice } from "../../trace/picture";
 import { Translation } from "../../trace/translation";
 import markup from "./explorer.html";
+import { makeLater } from "./later";
 
 type Patch = Partial<View & Signals>;
 /** The view that was left for a translation that is being written; `picked`: another head was chosen meanwhile. */
@@ -80,6 +81,7 @@ export class Explorer implements ExplorerContext {
   /** What a link asks for, until it is shown. */
   wanted: Linked | null = null;
   readonly health: HealthStrip;
+  readonly contributes: boolean;
 
   private readonly scene: Scene;
   private readonly picked?: (pick: Pick) => void;
@@ -101,6 +103,7 @@ export class Explorer implements ExplorerContext {
     const { server = null, scene = PAGE } = options;
     this.scene = scene;
     this.picked = options.onPick;
+    this.contributes = !!server?.alti;
     this.enter();
     this.root = plant(element, markup);
     this.signal = this.life.signal;
@@ -118,6 +121,7 @@ export class Explorer implements ExplorerContext {
       arcs,
       makeSide(this),
       this.readout,
+      makeLater(this, server),
     ];
     this.health = makeHealth(this);
     this.exports = makeExports(this, { server, arcs: arcs.svg });

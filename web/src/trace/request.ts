@@ -1,0 +1,11 @@
+/* A translation that is shown, as the server is asked about it. */
+
+import type { TraceRequest } from "../protocol/server";
+import type { Translation } from "./translation";
+
+export const requestOf = ({ source, direction, settings, id }: Translation): TraceRequest => ({
+  text: source,
+  direction,
+  settings,
+  id,
+});
