@@ -14,7 +14,15 @@ from captum.attr import LayerGradientXActivation, LayerIntegratedGradients
 from torch import Tensor
 
 from translator import InputError, Trace, Translator
-from translator.analysis.gradients import embeddings, gradient_x_input, integrated_gradients, read_embedded
+from translator.analysis import gradients
+from translator.analysis.gradients import (
+    Inputs,
+    both_gradients,
+    embeddings,
+    gradient_x_input,
+    integrated_gradients,
+    read_embedded,
+)
 from translator.analysis.passes import pair_of
 
 LAYOUTS = [
@@ -149,3 +157,18 @@ def test_a_trace_of_other_weights_is_refused(tiny: Translator, trace: Trace) -> 
     other = replace(trace, checkpoint=replace(trace.checkpoint, sha256="0" * 64))
     with pytest.raises(InputError, match="not by these weights"):
         gradient_x_input(tiny, other)
+
+
+@pytest.mark.parametrize("inputs", ["both", "source"])
+def test_both_in_one_go_are_what_each_is_alone(
+    in_double: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch, inputs: Inputs
+) -> None:
+    monkeypatch.setattr(gradients, "ROWS", 8)  # two points a batch, so that one batch holds both
+    alone = (
+        gradient_x_input(in_double, trace, STEPS, inputs=inputs),
+        integrated_gradients(in_double, trace, STEPS, inputs=inputs, points=5),
+    )
+    found = both_gradients(in_double, trace, STEPS, inputs=inputs, points=5)
+    for one, other in zip(found, alone, strict=True):
+        for name in ("source", "target", "value", "base"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-9)

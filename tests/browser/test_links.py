@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from playwright.sync_api import Page
@@ -54,3 +57,30 @@ def test_a_link_without_a_head_opens_at_one_that_aligns(open_page: Callable[...,
     wait_translated(page, "We are here.")
     found, at = trace(page), shown(page)
     assert found["roles"]["cross"][at["layer"] * len(found["cross"][0]) + at["head"]] == "aligns"
+
+
+def test_a_view_is_taken_away_as_link_numbers_and_picture(open_page: Callable[..., Page]) -> None:
+    asked = {"step": 2, "word": None, "against": None}
+    link = "#" + urlencode({"lab": "contrast", "d": "de-en", "t": "Ich renne.", "o": json.dumps({"step": 2})})
+    page = open_page(link, shown=".lab-take [data-take=csv]")
+    assert page.get_attribute(".lab-views [aria-selected=true]", "data-view") == "contrast"
+    assert page.input_value("#lab-text") == "Ich renne."
+    page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
+    page.click(".lab-take [data-take=link]")
+    page.wait_for_function("window.copied")
+    copied = dict(parse_qsl(page.evaluate("new URL(window.copied).hash.slice(1)")))
+    assert copied["lab"] == "contrast" and copied["t"] == "Ich renne."
+    chosen = json.loads(copied["o"])
+    assert chosen["step"] == 2 and set(chosen) == set(asked)  # and what the server chose
+    with page.expect_download() as saved:
+        page.click(".lab-take [data-take=json]")
+    whole = json.loads(Path(saved.value.path()).read_text())
+    assert whole["view"] == "contrast" and len(whole["figures"]) == 2 and whole["table"]["rows"]
+    assert all(isinstance(value, float) for value in whole["figures"][1][0]["y"])
+    with page.expect_download() as saved:
+        page.click(".lab-take [data-take=csv]")
+    table = Path(saved.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    assert table[0] == "part,share" and any("gradient" in line for line in table)
+    with page.expect_download() as saved:
+        page.click(".lab-take [data-take=svg]")
+    assert saved.value.suggested_filename.endswith(".svg")

@@ -14,13 +14,16 @@ import pytest
 import translator
 from translator.analysis import arena, measured, search
 from translator.analysis.alti import alti
+from translator.analysis.attribution import FEW
 from translator.analysis.index import store_index, stored_index
 from translator.analysis.indexing import make_index
-from translator.analysis.omissions import Judge, Meter, omissions
+from translator.analysis.omissions import Judge, Meter, omissions, stored_meter
 from translator.registry.lab import ORDERS
 from translator.ui import frontend
 from translator.ui.lab_tab import server_functions
 from translator.ui.models import Models
+from translator.ui.payload import unpack
+from translator.ui.translate_tab import server_functions as explorer_functions
 
 TEXT = "Das Haus ist alt."
 SENTENCES = ("Das Haus ist groß, aber alt.", "Ich renne in den Park.", "Guten Morgen, Frau Müller!", TEXT)
@@ -85,7 +88,7 @@ def test_alti_and_the_arena_show_their_functions_numbers(ask: Any, folder: Path)
     trace = made.translate(TEXT, method="greedy")
     rows = ask("alti")["table"]["rows"]
     assert [row[1] for row in rows] == [f"{share:.0%}" for share in alti(made, trace).total.source_share]
-    judged = arena.arena(made, trace)
+    judged = arena.arena(made, trace, points=FEW)
     rows = ask("arena")["table"]["rows"]
     assert [row[0] for row in rows] == [measured.NAMES[each] for each in (*judged.ranking, "random")]
     assert all(re.fullmatch(r"[+−]\d\.\d\d", row[3]) for row in rows)
@@ -135,3 +138,35 @@ def test_without_an_index_the_remedy_is_said(tiny_checkpoint: Path) -> None:
     functions = {f.__name__: f for f in server_functions(Models({"de-en": tiny_checkpoint}, device="cpu"))}
     request = {"text": TEXT, "direction": "de-en", "view": "plane", "options": {}}
     assert "ships no index" in functions["lab_ask"](request)["error"]
+
+
+def test_marks_are_the_meters_with_the_tokens_of_each_word(folder: Path) -> None:
+    made = translator.load(folder, device="cpu")
+    meter = stored_meter(made)
+    assert meter is not None
+    left_out = next(each for each in explorer_functions(Models({"de-en": folder})) if each.__name__ == "left_out")
+    answer = left_out({"text": TEXT, "direction": "de-en", "settings": {"method": "greedy"}})
+    trace = made.translate(TEXT, method="greedy")
+    found = omissions(made, trace)
+    for side, words, tokens, text in (
+        ("src", found.source, trace.src, trace.source),
+        ("tgt", found.target, trace.tgt, trace.translation),
+    ):
+        assert [each["s"] for each in answer[side]] == [word.text for word in words if word.marked]
+        for each in answer[side]:
+            starts = [tokens[i].span[0] for i in each["ids"] if tokens[i].span]
+            assert text[min(starts) :].startswith(each["s"])
+    assert answer["src"] or answer["tgt"]
+    assert answer["rates"]["src"] == {"found": meter.source.found, "wrong": meter.source.wrong}
+
+
+def test_the_page_gets_alti_as_the_function_gives_it(folder: Path) -> None:
+    made = translator.load(folder, device="cpu")
+    asked = next(each for each in explorer_functions(Models({"de-en": folder})) if each.__name__ == "alti")
+    answer = asked({"text": TEXT, "direction": "de-en", "settings": {"method": "greedy"}})
+    found = alti(made, made.translate(TEXT, method="greedy"))
+    want = {"encoder": found.memory, "cross": found.total.source, "decoder": found.total.target}
+    for kind, values in want.items():
+        np.testing.assert_allclose(unpack(answer[kind], "f32"), values.ravel(), atol=1e-5)
+    np.testing.assert_allclose(found.memory.sum(axis=1), 1, atol=1e-9)
+    assert "error" in asked({"text": "", "direction": "de-en"})

@@ -38,6 +38,11 @@ class Alti:
     cross: np.ndarray
     total: Rollout
 
+    @property
+    def memory(self) -> np.ndarray:
+        """What of each source token reached each position of the encoder's output, [S, S]; rows sum to 1."""
+        return through_encoder(self.encoder)
+
 
 def alti(translator: Translator, trace: Trace) -> Alti:
     """The contributions of `trace`, in one pass.
@@ -66,6 +71,14 @@ def alti(translator: Translator, trace: Trace) -> Alti:
     return Alti(maps[0], maps[1], maps[2], through(*maps))
 
 
+def through_encoder(encoder: np.ndarray) -> np.ndarray:
+    """The encoder's contributions [L, S, S] multiplied: [S, S]."""
+    memory = np.eye(encoder.shape[-1])
+    for layer in encoder:
+        memory = layer @ memory
+    return memory
+
+
 def through(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray) -> Rollout:
     """What reached each prediction through all layers: contributions as in `Alti` multiplied.
 
@@ -74,9 +87,7 @@ def through(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray) -> Roll
         decoder: [M, T, T].
         cross: [M, T, S + 1], the decoder's own stream last.
     """
-    memory = np.eye(encoder.shape[-1])
-    for layer in encoder:
-        memory = layer @ memory
+    memory = through_encoder(encoder)
     source, target = np.zeros((cross.shape[1], cross.shape[2] - 1)), np.eye(cross.shape[1])
     for own, across in zip(decoder, cross, strict=True):
         kept = across[:, -1:]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import bootstrap
 
-from translator.analysis.attribution import METHODS, source_maps
+from translator.analysis.attribution import METHODS, POINTS, source_maps
 from translator.analysis.deletion import deletion
 from translator.analysis.faithfulness import chance_level, occlusion, spearman
 from translator.analysis.interventions import Progress
@@ -74,13 +74,20 @@ class Judged:
 
 
 def arena(
-    translator: Translator, trace: Trace, *, depth: int = 1, seed: int = 0, stop: Callable[[], bool] | None = None
+    translator: Translator,
+    trace: Trace,
+    *,
+    depth: int = 1,
+    seed: int = 0,
+    points: int = POINTS,
+    stop: Callable[[], bool] | None = None,
 ) -> Arena:
     """Judge every method on one translation.
 
     Args:
         depth: how many words are deleted at most, from 1 to 8.
         seed: of the random order.
+        points: of the quadrature of integrated gradients.
     Raises:
         InputError: the source has fewer than three words, a number is none of these, or another checkpoint made the
             trace.
@@ -93,7 +100,8 @@ def arena(
     steps = np.array([not token.special for token in trace.tgt])
     if not steps.any():
         raise InputError("the translation has 0 words; there is nothing to explain")
-    shares = {name: words.sums(rows)[steps] for name, rows in source_maps(translator, trace, stop=stop).items()}
+    maps = source_maps(translator, trace, points=points, stop=stop)
+    shares = {name: words.sums(rows)[steps] for name, rows in maps.items()}
     shares[RANDOM] = np.random.default_rng(seed).random((int(steps.sum()), len(words)))
     masks: list[np.ndarray] = list(words.members)
     hidden = occlusion(translator, trace, masks, stop=stop)[steps]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from translator.analysis.alti import alti
-from translator.analysis.gradients import gradient_x_input, integrated_gradients
+from translator.analysis.gradients import both_gradients, gradient_x_input, integrated_gradients
 from translator.analysis.norms import norms, share
 from translator.analysis.rollout import rollout
 from translator.analysis.value_zeroing import value_zeroing
@@ -17,6 +17,9 @@ from translator.trace import Trace
 
 POINTS = 12
 """Points for integrated gradients where only the order of the words counts, which more points hardly change."""
+FEW = 5
+"""Points where somebody waits: the order of the words then agrees by 0.85 (Spearman) with that of 64 points, by 0.95
+with 12."""
 
 _MAPS: dict[str, Callable[[Translator, Trace], np.ndarray]] = {
     "attention": lambda translator, trace: trace.cross.astype(np.float64).mean(axis=(0, 1)),
@@ -47,16 +50,21 @@ def source_map(translator: Translator, trace: Trace, method: str) -> np.ndarray:
 
 
 def source_maps(
-    translator: Translator, trace: Trace, *, stop: Callable[[], bool] | None = None
+    translator: Translator, trace: Trace, *, points: int = POINTS, stop: Callable[[], bool] | None = None
 ) -> dict[str, np.ndarray]:
-    """All of `METHODS`, each as `source_map` gives it.
+    """All of `METHODS`, each as `source_map` gives it; integrated gradients over so many `points`.
 
     Raises:
+        InputError: as `source_map`, or the number of points is not from 1 to 1000.
         CancelledError: `stop`, which is asked before each, said so.
     """
-    found = {}
+    found = dict.fromkeys(METHODS, np.zeros(0))
     for method in METHODS:
         if stop is not None and stop():
             raise CancelledError("the attributions were stopped")
-        found[method] = source_map(translator, trace, method)
+        if method == "gradient":
+            both = both_gradients(translator, trace, inputs="source", points=points)
+            found["gradient"], found["integrated"] = (each.source for each in both)
+        elif method != "integrated":
+            found[method] = source_map(translator, trace, method)
     return found

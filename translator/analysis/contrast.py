@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from translator.analysis.aggregate import word_groups, word_surfaces
-from translator.analysis.gradients import Score, gradient_x_input, integrated_gradients
+from translator.analysis.gradients import Score, both_gradients
 from translator.analysis.named import token_named
 from translator.analysis.parts import Part, output_sum
 from translator.analysis.passes import Pair, layer_of, pair_of, to_numpy
@@ -83,11 +83,10 @@ def contrast(
         logits = pair.model.output(recording.hidden[:, step])[0].float()
     ids = chosen(translator, trace, step, logits, word, against)
     parts, values = split_logits(recording, step, ids)
-    integrated = integrated_gradients(translator, trace, [step], _difference(ids), inputs="source", points=points)
-    gradient = gradient_x_input(translator, trace, [step], _difference(ids), inputs="source").source[0]
+    slope, integrated = both_gradients(translator, trace, [step], _difference(ids), inputs="source", points=points)
     groups = word_groups(trace.src)
     members = [groups == group for group in range(int(groups.max()) + 1)]
-    tokens_of = {"gradient": gradient, "integrated": _complete(integrated.source[0], float(integrated.gap[0]))}
+    tokens_of = {"gradient": slope.source[0], "integrated": _complete(integrated.source[0], float(integrated.gap[0]))}
     source = {name: np.array([values[own].sum() for own in members]) for name, values in tokens_of.items()}
     source["occlusion"] = _occlusion(pair, ids, members)
     tokens = tuple(map(translator.bundle.tgt.token, ids))

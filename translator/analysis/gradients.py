@@ -81,7 +81,7 @@ def gradient_x_input(
     Raises:
         InputError: there is no such step, or another checkpoint made the trace.
     """
-    return _integral(translator, trace, steps, score, inputs, np.ones(1), np.ones(1))
+    return _integrals(translator, trace, steps, score, inputs, np.ones(1), np.ones((1, 1)))[0]
 
 
 def integrated_gradients(
@@ -106,9 +106,33 @@ def integrated_gradients(
     Raises:
         InputError: as `gradient_x_input`, or the number of points is none of these.
     """
-    points = whole("points", points, 1, 1000)
-    middle = (np.arange(points) + 0.5) / points
-    return _integral(translator, trace, steps, score, inputs, middle**2, 2 * middle / points)
+    at, weight = _quadrature(points)
+    return _integrals(translator, trace, steps, score, inputs, at, weight[None])[0]
+
+
+def both_gradients(
+    translator: Translator,
+    trace: Trace,
+    steps: Sequence[int] | None = None,
+    score: Score | None = None,
+    *,
+    inputs: Inputs = "both",
+    points: int = POINTS,
+) -> tuple[Attribution, Attribution]:
+    """`gradient_x_input` and `integrated_gradients` of the same in one go, in less time than one after the other.
+
+    Args and raises: as `integrated_gradients`.
+    """
+    at, weight = _quadrature(points)
+    weights = np.stack([np.eye(1, points + 1)[0], [0.0, *weight]])
+    slope, integral = _integrals(translator, trace, steps, score, inputs, np.array([1.0, *at]), weights)
+    return slope, integral
+
+
+def _quadrature(points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where on the way gradients are taken, and what each is worth: [P] both."""
+    middle = (np.arange(whole("points", points, 1, 1000)) + 0.5) / points
+    return middle**2, 2 * middle / points
 
 
 def embeddings(pair: Pair) -> tuple[Tensor, Tensor]:
@@ -134,7 +158,7 @@ def read_embedded(pair: Pair, source: Tensor, target: Tensor) -> Tensor:
     return model.decoder_norm(y)
 
 
-def _integral(
+def _integrals(
     translator: Translator,
     trace: Trace,
     steps: Sequence[int] | None,
@@ -142,36 +166,30 @@ def _integral(
     inputs: Inputs,
     at: np.ndarray,
     weight: np.ndarray,
-) -> Attribution:
-    """Gradients at the shares `at` [P] of the embeddings, summed with `weight` [P], times the embeddings."""
+) -> list[Attribution]:
+    """Gradients at the shares `at` [P] of the embeddings, times these, summed with each row of `weight` [K, P]."""
     choice("inputs", inputs, Inputs)
     pair = pair_of(translator, trace)
     chosen = _steps(steps, len(trace.tgt))
     score = score or log_prob(pair, chosen)
     rows = max(ROWS // len(chosen), 1)
-    shares, weights = (pair.model.output.weight.new_tensor(values).split(rows) for values in (at, weight))
+    shares, weights = (pair.model.output.weight.new_tensor(values).split(rows, -1) for values in (at, weight))
     with torch.no_grad():
         source, target = embeddings(pair)
-        value = _scores(pair, source, target, chosen, score)
-        base = _scores(pair, 0 * source, 0 * target if inputs == "both" else target, chosen, score)
-    sums = [source.new_zeros(len(chosen), *side.shape) for side in (source, target)]
+        zeros = 0 * target if inputs == "both" else target
+        ends = read_embedded(pair, torch.stack([source, 0 * source]), torch.stack([target, zeros]))
+        value, base = score(pair.model.output(ends[:, list(chosen)]))
+    sums = [source.new_zeros(len(weight), len(chosen), *side.shape) for side in (source, target)]
     for some, worth in zip(shares, weights, strict=True):
         grads = _gradients(pair, source, target, some, chosen, score, inputs)
         for total, grad in zip(sums, grads, strict=False):
-            total += torch.einsum("p,npid->nid", worth, grad)
-    return Attribution(
-        steps=chosen,
-        source=to_numpy((sums[0] * source).sum(-1)),
-        target=to_numpy((sums[1] * target).sum(-1)),
-        value=to_numpy(value),
-        base=to_numpy(base),
+            total += torch.einsum("kp,npid->knid", worth, grad)
+    by_source, by_target = (
+        to_numpy((total * side).sum(-1)) for total, side in zip(sums, (source, target), strict=True)
     )
-
-
-def _scores(pair: Pair, source: Tensor, target: Tensor, steps: tuple[int, ...], score: Score) -> Tensor:
-    """The N scores from embeddings [S, D] and [T, D]."""
-    hidden = read_embedded(pair, source[None], target[None])[0, list(steps)]
-    return score(pair.model.output(hidden))
+    return [
+        Attribution(chosen, by_source[k], by_target[k], to_numpy(value), to_numpy(base)) for k in range(len(weight))
+    ]
 
 
 def _gradients(

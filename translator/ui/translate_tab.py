@@ -182,11 +182,23 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     def offline(request: Asked) -> dict:
         return _file(offline_page(exact(request)).encode(), "text/html")
 
+    def left_out(request: Asked) -> dict:
+        from translator.ui import marks
+
+        found, direction = trace(request), request["direction"]
+        return models.gate.run(lambda stop: marks.marks(models.get(direction), found, stop))
+
+    def alti(request: Asked) -> dict:
+        from translator.ui import marks
+
+        found, direction = trace(request), request["direction"]
+        return models.gate.run(lambda stop: marks.contributions(models.get(direction), found))
+
     def ready(request: Asked) -> dict:
         return {"state": models.state(request.get("direction", ""))}
 
     quick = marked(inspect, where="desk"), marked(ready, where="at once")
-    return [told(each) for each in (*quick, exact, resume, npz, offline)]
+    return [told(each) for each in (*quick, exact, resume, npz, offline, left_out, alti)]
 
 
 def _foreign(models: session.Models, language: str, text: str) -> dict[str, str]:

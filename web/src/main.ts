@@ -14,6 +14,8 @@ import { mountPlot } from "./plot/figure";
 import { loadPlotly } from "./plot/plotly";
 import type { LabServer } from "./protocol/lab";
 import type { LessonServer } from "./protocol/lesson";
+import { askLab } from "./state/ask";
+import { readLabLink } from "./state/lab-link";
 import { mountChrome } from "./tabs/chrome/chrome";
 import { mountCompare } from "./tabs/compare/compare";
 import { mountLab } from "./tabs/lab/lab";
@@ -70,3 +72,5 @@ const follow = () => {
 };
 addEventListener("hashchange", follow);
 follow();
+const question = readLabLink(location.hash);
+if (question) void pageSettled.then(() => askLab(question));

@@ -146,6 +146,22 @@ export type Shape = [layers: number, heads: number, rows: number, columns: numbe
 /** "u16": 16-bit fixed point; "f32": exact. */
 export type Encoding = "u16" | "f32";
 
+/** A word that is marked, and the tokens that it is made of. */
+export interface Marked {
+  s: string;
+  /** From 0 to 1. */
+  score: number;
+  ids: number[];
+}
+
+/** Source words that nothing seems to rest on, produced words that seem to rest on nothing, and what a mark is worth. */
+export interface Marks {
+  src: Marked[];
+  tgt: Marked[];
+  /** Of 1: words tampered with that are marked, others that are; null: nobody measured it for this checkpoint. */
+  rates: Record<"src" | "tgt", { found: number; wrong: number }> | null;
+}
+
 export interface TracePayload {
   kind: "trace";
   source: string;

@@ -1,6 +1,6 @@
 /* What a page may ask its server for. Each answer may be a refusal instead. */
 
-import type { Health, Piece, Settings, TracePayload } from "./messages";
+import type { Health, Kind, Marks, Piece, Settings, TracePayload } from "./messages";
 
 /** Why there is no answer, as a sentence for the visitor. */
 export interface Refusal {
@@ -37,6 +37,10 @@ export interface ExplorerServer {
   resume(request: TraceRequest): Promise<Answer<TracePayload>>;
   npz(request: TraceRequest): Promise<Answer<FileAnswer>>;
   offline(request: TraceRequest): Promise<Answer<FileAnswer>>;
+  /** What may have been left out and invented; not there where no server is. */
+  left_out?(request: TraceRequest): Promise<Answer<Marks>>;
+  /** ALTI+ through all layers, as "f32": the map of each kind. */
+  alti?(request: TraceRequest): Promise<Answer<Record<Kind, string>>>;
   /** Whether nobody answers any more; else the page asks at its own address. */
   gone?(): Promise<boolean>;
   /** "ready", "loading", or why the model will not come. */

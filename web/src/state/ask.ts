@@ -2,6 +2,7 @@
 
 import { openTab } from "../dom/tab";
 import { tables } from "../i18n/language";
+import type { Translation } from "../trace/translation";
 
 export interface LabQuestion {
   /** The view that answers, and what is chosen for it. */
@@ -25,6 +26,20 @@ export const askLab = (question: LabQuestion): void => {
   openTab("lab-tab", ["Lab", ...Object.values(tables()).map((table) => table.Lab)]);
   dispatchEvent(new Event("lab-ask"));
 };
+
+/** Ask a view about the very translation that is shown. */
+export const askAbout = (
+  trace: Translation,
+  view: string,
+  options: Record<string, unknown> = {},
+): void =>
+  askLab({
+    view,
+    options,
+    text: trace.source,
+    target: trace.tgt.map(({ i }) => i),
+    direction: null,
+  });
 
 /** The question that was asked last, once. */
 export const takeQuestion = (): LabQuestion | null => {

@@ -13,6 +13,8 @@ export interface Signals {
   theme: unknown;
   language: string;
   size: unknown;
+  /** What may have been left out has come. */
+  marks: unknown;
 }
 
 /** What has changed: names of the view, of the signals, and what follows of them, "map" and "colours". */
@@ -35,6 +37,8 @@ export interface ExplorerContext {
   readonly trace: Translation;
   /** Another translation has another number. */
   readonly version: number;
+  /** Whether somebody can be asked for ALTI+. */
+  readonly contributes: boolean;
   /** What has changed since the last painting. */
   readonly changed: Changed;
 

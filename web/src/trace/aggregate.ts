@@ -26,11 +26,15 @@ export const AGGREGATES: [value: string, name: Sentence][] = [
   ["chosen-mean", "mean of chosen heads"],
   ["chosen-max", "maximum of chosen heads"],
   ["rollout", "rollout (encoder)"],
+  ["alti", "ALTI+"],
 ];
 
-/** Each aggregate and its name in the page's language. */
-export const aggregates = (): [value: string, name: string][] =>
-  AGGREGATES.map(([value, name]) => [value, t(name)]);
+/** Each aggregate and its name in the page's language; ALTI+ only where it can be had. */
+export const aggregates = (contributes: boolean): [value: string, name: string][] =>
+  AGGREGATES.filter(([value]) => contributes || value !== "alti").map(([value, name]) => [
+    value,
+    t(name),
+  ]);
 
 export const aggregateName = (aggregate: string): string =>
   t(AGGREGATES.find(([value]) => value === aggregate)![1]);
@@ -55,6 +59,10 @@ export const mapOf = (trace: Translation, state: Choice): Float32Array => {
   const { kind, layer, head, view, aggregate } = state;
   if (view !== "aggregate") return trace.head(kind, layer, head);
   if (aggregate === "rollout" && kind === "encoder") return trace.rolled;
+  if (aggregate === "alti") {
+    const { rows, columns } = trace.maps[kind];
+    return trace.contributions?.[kind] ?? new Float32Array(rows * columns); // empty until it comes
+  }
   const [which, how] = aggregate === "rollout" ? ["layer", "mean"] : aggregate.split("-");
   return trace.combined(kind, aggregateHeads(trace, state, which), how);
 };

@@ -8,6 +8,7 @@ import {
   type Health,
   KINDS,
   type Kind,
+  type Marks,
   type Place,
   type Profile,
   type Settings,
@@ -68,6 +69,10 @@ export class Translation {
   /** Rollout of the encoder, [S, S]. */
   readonly rolled: Float32Array;
   readonly live: boolean = false;
+  /** What may have been left out and invented, once it is known. */
+  marks?: Marks;
+  /** ALTI+ through all layers, the map of each kind, once it was asked for. */
+  contributions?: Record<Kind, Float32Array>;
 
   constructor(payload: TracePayload) {
     const { checkpoint } = payload;

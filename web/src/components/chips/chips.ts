@@ -9,7 +9,8 @@ import { LANGUAGES } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { SPACE, SPECIAL, UNKNOWN } from "../../protocol/flags";
 import type { Token } from "../../protocol/messages";
-import type { ExplorerContext, Part } from "../../state/context";
+import { askAbout, hasLab } from "../../state/ask";
+import type { Changed, ExplorerContext, Part } from "../../state/context";
 import type { Translation } from "../../trace/translation";
 
 type Needs = Pick<
@@ -49,6 +50,20 @@ const chip = (trace: Translation, side: Side, i: number): HTMLElement => {
   if (side === "tgt")
     node.append(el("i", { text: Math.exp(trace.steps[i].lp).toFixed(2).replace(/^0/, "") }));
   return node;
+};
+
+/** A question mark, and words for who does not see it, on the chips of words that may be left out or invented. */
+const doubt = (node: HTMLElement, side: Side, on: boolean): void => {
+  node.classList.toggle("doubted", on);
+  node.querySelector(".doubt")?.remove();
+  if (!on) return;
+  const said = side === "src" ? t("left out?") : t("rests on nothing?");
+  const sign = el("span", { class: "doubt", title: said });
+  sign.append(
+    el("span", { "aria-hidden": "true", text: "?" }),
+    el("span", { class: "vh", text: said }),
+  );
+  node.append(sign);
 };
 
 const shadeChip = (node: HTMLElement, colour: Colour | null, isGrey = false): void => {
@@ -137,6 +152,11 @@ export const makeChips = (x: Needs): Part => {
   };
   let built: Translation | null = null;
   for (const side of SIDES) listen(x, side, boxes[side]);
+  const where = x.find(".went");
+  where.addEventListener("click", () => {
+    const doubted = x.trace.marks?.src.some(({ ids }) => ids.includes(chosen()!));
+    askAbout(x.trace, doubted ? "omissions" : "align");
+  });
 
   const build = () => {
     for (const side of SIDES)
@@ -149,6 +169,26 @@ export const makeChips = (x: Needs): Part => {
     shadeChip(node, seen ? x.colours()[Math.round(256 * clamp(weight, 0, 1))] : null);
   };
 
+  const paintDoubts = () => {
+    for (const side of SIDES) {
+      const ids = new Set(x.trace.marks?.[side].flatMap((each) => each.ids));
+      chips(side).forEach((node, i) => doubt(node, side, ids.has(i)));
+    }
+  };
+  /** The source token that was chosen last; null: none. */
+  const chosen = (): number | null => {
+    const { kind, query, pins } = x.state;
+    if (kind === "decoder") return null;
+    return kind === "encoder" ? query : (pins.columns.at(-1) ?? null);
+  };
+  const paintWhere = () => {
+    const i = chosen();
+    const token = i === null || x.trace.live ? undefined : x.trace.src[i];
+    where.hidden = !token || !!(token.f & SPECIAL) || !hasLab();
+    if (!token) return;
+    const { g, s: texts } = x.trace.words!.src;
+    where.title = where.ariaLabel = t("Where did {word} go?", { word: cut(texts[g[i!]]) });
+  };
   const paintSource = (weights: (number | null)[] | null) => {
     const { kind, query, peek, pins } = x.state;
     const linked = linkedTokens(x);
@@ -187,8 +227,11 @@ export const makeChips = (x: Needs): Part => {
     });
   };
 
-  const paint = () => {
-    if (built !== x.trace) build();
+  const paint = (changed: Changed) => {
+    const anew = built !== x.trace;
+    if (anew) build();
+    if (anew || changed.has("marks") || changed.has("language")) paintDoubts();
+    paintWhere();
     const shade = shades(x);
     paintSource(shade.src);
     paintTarget(shade.tgt);
@@ -200,7 +243,7 @@ export const makeChips = (x: Needs): Part => {
       : t("probability");
   };
   return {
-    needs: "trace kind map step query hover peek pins colours language playing".split(" "),
+    needs: "trace kind map step query hover peek pins colours language playing marks".split(" "),
     paint,
   };
 };

@@ -5,13 +5,14 @@ import { drawing, saveAs } from "../../dom/download";
 import { el } from "../../dom/element";
 import { t } from "../../i18n/words";
 import { bytesOf } from "../../protocol/decode";
-import { type ExplorerServer, type TraceRequest, refused } from "../../protocol/server";
+import { type ExplorerServer, refused } from "../../protocol/server";
 import type { ExplorerContext } from "../../state/context";
 import { permalink } from "../../state/permalink";
 import { mapOf } from "../../trace/aggregate";
 import { csvOf, csvOfCandidates, csvOfHeads, jsonOf, pythonOf } from "../../trace/files";
 import { kindName } from "../../trace/names";
 import { slice } from "../../trace/picture";
+import { requestOf } from "../../trace/request";
 import { settingsText } from "../../trace/settings";
 import { Translation } from "../../trace/translation";
 import { finished } from "./caption";
@@ -53,21 +54,15 @@ const stem = (x: Needs, format: Format, figure: string): string => {
   return `${all}-${kind}-${view === "aggregate" ? aggregate : `L${layer + 1}H${head + 1}`}`;
 };
 
-const requestOf = ({ trace }: Needs): TraceRequest => ({
-  text: trace.source,
-  direction: trace.direction,
-  settings: trace.settings,
-  id: trace.id,
-  ...(trace.prefix.length ? { prefix: trace.prefix } : {}),
-});
-
 /** The translation with 32-bit weights: the server decodes again (the same text gives the same weights); an offline page holds them. */
 const exact = async (x: Needs, server: ExplorerServer | null): Promise<Translation> => {
   if (x.trace.encoding === "f32") return x.trace;
   if (!server) throw new Error(t("the server is needed for this"));
-  const answer = await server.exact(requestOf(x));
+  const answer = await server.exact(requestOf(x.trace));
   if (refused(answer)) throw new Error(answer.error);
-  return new Translation(answer);
+  const found = new Translation(answer);
+  found.contributions = x.trace.contributions;
+  return found;
 };
 
 const csv = async (x: Needs, server: ExplorerServer | null, figure: string): Promise<Blob> => {
@@ -89,7 +84,7 @@ const fromServer = async (
   name: "npz" | "offline",
 ): Promise<Blob> => {
   if (!server) throw new Error(t("the server is needed for this"));
-  const answer = await server[name](requestOf(x));
+  const answer = await server[name](requestOf(x.trace));
   if (refused(answer)) throw new Error(answer.error);
   return new Blob([bytesOf(answer.base64)], { type: answer.type });
 };

@@ -17,7 +17,17 @@ import { shareOn } from "../../trace/share";
 
 type Needs = Pick<
   ExplorerContext,
-  "root" | "find" | "state" | "trace" | "set" | "segment" | "moved" | "map" | "picture" | "rowIndex"
+  | "root"
+  | "find"
+  | "state"
+  | "trace"
+  | "set"
+  | "segment"
+  | "moved"
+  | "map"
+  | "picture"
+  | "rowIndex"
+  | "contributes"
 >;
 
 const part = (...nodes: (Node | string)[]): HTMLElement => el("span", {}, ...nodes);
@@ -65,6 +75,13 @@ const aggregateProfile = (x: Needs): HTMLElement[] => {
     );
     return [name, part(t("Abnar and Zuidema 2020, equation 1")), ...(alike ? [part(why)] : [])];
   }
+  if (aggregate === "alti")
+    return [
+      name,
+      part(
+        t("Ferrando et al. 2022, through all layers; rows of cross and decoder together sum to 1"),
+      ),
+    ];
   const n = aggregateHeads(x.trace, x.state, aggregate.split("-")[0]).length;
   return [
     name,
@@ -142,7 +159,7 @@ export const makeHeadline = (x: Needs): Part => {
     fill(layer, layers, state.layer);
     fill(head, heads, state.head);
     aggregate.replaceChildren(
-      ...aggregates().map(([value, text]) => el("option", { value, text })),
+      ...aggregates(x.contributes).map(([value, text]) => el("option", { value, text })),
     );
     aggregate.value = state.aggregate;
     const single = state.view !== "aggregate";

@@ -4,7 +4,8 @@ import { TICK, el, icon } from "../../dom/element";
 import { clamp, percent } from "../../format/number";
 import { LANGUAGES } from "../../i18n/language";
 import { t, tMessage, tParts } from "../../i18n/words";
-import type { Health, Kind, Piece } from "../../protocol/messages";
+import type { Health, Kind, Marks, Piece } from "../../protocol/messages";
+import { askAbout, hasLab } from "../../state/ask";
 import type { ExplorerContext } from "../../state/context";
 import { piecesOf, specialShares } from "../../trace/share";
 import type { Translation } from "../../trace/translation";
@@ -25,6 +26,9 @@ export interface Facts extends Health {
   language?: string;
   /** The direction that translates from it; "": there is none. */
   switch?: string;
+  /** What may have been left out and invented, and what asks the lab about it. */
+  doubts?: Marks;
+  ask?: () => void;
   /** Nothing was typed; then nothing else is there. */
   empty?: boolean;
   /** Why nothing can be said; then nothing else is there. */
@@ -36,6 +40,8 @@ export interface HealthStrip {
   facts(facts: Facts, language?: string): void;
   /** Show what is known of a translated text. */
   show(trace: Translation): void;
+  /** More is known of a translated text; what is shown of another text stays. */
+  marked(trace: Translation): void;
   /** Say it again, in another language. */
   speak(): void;
   /** Whether the strip says this sentence. */
@@ -135,6 +141,42 @@ const outcome = ({ shares, problem, truncated, produced }: Facts): HTMLElement[]
   return items;
 };
 
+/** Words that are marked, by which the lab is asked about them, and how often such a mark is right. */
+const doubt = (side: "src" | "tgt", { doubts, ask }: Facts): HTMLElement[] => {
+  const marked = doubts?.[side] ?? [];
+  if (!marked.length) return [];
+  const words = el("em", { translate: "no", text: marked.map(({ s }) => s).join(", ") });
+  const asked = side === "src" ? t("left out?") : t("rests on nothing?");
+  const button = el(
+    "button",
+    {
+      type: "button",
+      class: "doubts",
+      title: t("Ask the lab what was left out"),
+      on: { click: ask! },
+    },
+    strong(asked),
+    " ",
+    words,
+  );
+  return [bad(button, el("span", { class: "cap", text: worth(side, doubts!) }))];
+};
+/** How often a mark is right, as it was measured. */
+const worth = (side: "src" | "tgt", { rates }: Marks): string => {
+  if (!rates) return t("not measured for this checkpoint");
+  const found = Math.round(100 * rates[side].found);
+  const wrong = (100 * rates[side].wrong).toFixed(1);
+  return side === "src"
+    ? t("such marks find {found} of 100 omissions; {wrong} of 100 other words get one", {
+        found,
+        wrong,
+      })
+    : t("such marks find {found} of 100 inventions; {wrong} of 100 other words get one", {
+        found,
+        wrong,
+      });
+};
+
 const line = (name: string, content: HTMLElement): HTMLElement =>
   el("div", { class: "line" }, el("span", { class: "name", text: name }), el("div", {}, content));
 
@@ -181,6 +223,8 @@ export const makeHealth = (x: Needs): HealthStrip => {
             limits(facts),
             ...findings(facts),
             ...outcome(facts),
+            ...doubt("src", facts),
+            ...doubt("tgt", facts),
           ];
   const show = (facts: Facts, language = of) => {
     known = facts;
@@ -190,21 +234,32 @@ export const makeHealth = (x: Needs): HealthStrip => {
     if (facts.error || facts.empty) sheet.hidden = true;
     else if (!sheet.hidden) sheet.replaceChildren(...unfolded(facts, of));
   };
+  let translated: Translation | null = null;
+  const showTrace = (trace: Translation) => {
+    show(
+      {
+        ...trace.health!,
+        split: piecesOf(trace),
+        shares: specialShares(trace),
+        truncated: trace.truncated,
+        produced: trace.tgt.length,
+        ...(hasLab() ? { doubts: trace.marks, ask: () => askAbout(trace, "omissions") } : {}),
+      },
+      LANGUAGES[trace.checkpoint.src] || trace.checkpoint.src,
+    );
+    translated = trace;
+  };
   return {
-    facts: show,
+    facts: (facts, language) => {
+      translated = null;
+      show(facts, language);
+    },
+    marked: (trace) => {
+      if (translated === trace) showTrace(trace);
+    },
     speak: () => known && show(known),
     says: (text) =>
       !!text && [known?.error, known?.problem].some((each) => each && tMessage(each) === text),
-    show: (trace) =>
-      show(
-        {
-          ...trace.health!,
-          split: piecesOf(trace),
-          shares: specialShares(trace),
-          truncated: trace.truncated,
-          produced: trace.tgt.length,
-        },
-        LANGUAGES[trace.checkpoint.src] || trace.checkpoint.src,
-      ),
+    show: showTrace,
   };
 };

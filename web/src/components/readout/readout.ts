@@ -3,11 +3,15 @@
 import { paintBar } from "../../design/colour";
 import { t, tParts } from "../../i18n/words";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
+import type { View } from "../../state/view";
 
 type Needs = Pick<ExplorerContext, "find" | "state" | "trace" | "colours" | "picture" | "rowIndex">;
 type Nodes = (Node | string)[];
 
-const scaleName = (scale: "linear" | "root" | "row"): string => {
+const scaleName = ({ scale, view, aggregate }: View): string => {
+  const contributed = view === "aggregate" && aggregate === "alti";
+  if (contributed && scale !== "row")
+    return scale === "linear" ? t("contribution") : t("contribution, square root");
   if (scale === "linear") return t("attention weight");
   return scale === "root"
     ? t("attention weight, square root")
@@ -43,12 +47,13 @@ export const makeReadout = (x: Needs): Part & { say: (nodes: Nodes | null) => vo
   const legend = () => {
     const table = x.colours();
     paintBar(bar, (at) => table[Math.round(256 * at)]);
-    x.find(".scale-name").textContent = scaleName(x.state.scale);
+    x.find(".scale-name").textContent = scaleName(x.state);
   };
   const scale = x.find(".scale");
   const paint = (changed: Changed) => {
     scale.hidden = x.state.view === "arcs" && x.state.overlay.length > 0; // colours are heads there
-    if (["colours", "trace", "language", "scale"].some((name) => changed.has(name))) legend();
+    if (["colours", "trace", "language", "scale", "view", "map"].some((name) => changed.has(name)))
+      legend();
     if (!said) out.replaceChildren(...sentence(x));
   };
   const say = (nodes: Nodes | null) => {

@@ -9,7 +9,7 @@ import { LANGUAGES } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { SPECIAL } from "../../protocol/flags";
 import type { Hypothesis } from "../../protocol/messages";
-import { askLab, hasLab } from "../../state/ask";
+import { askAbout, hasLab } from "../../state/ask";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
 import { type Weighed, candidatesOf } from "../../trace/candidates";
 import { type Group, type Link, strongest } from "../../trace/picture";
@@ -142,15 +142,7 @@ export const makeSide = (x: Needs): Part => {
   };
   /** Whether the lab can be asked: what is still being written has no text of its own yet. */
   const asked = () => hasLab() && !x.trace.live;
-  /** Ask the lab about this very translation. */
-  const ask = (view: string, options: Record<string, unknown>) =>
-    askLab({
-      view,
-      options,
-      text: x.trace.source,
-      target: x.trace.tgt.map(({ i }) => i),
-      direction: null,
-    });
+  const ask = (view: string, options: Record<string, unknown>) => askAbout(x.trace, view, options);
   const why = (word: string, chosen: boolean) =>
     ask("contrast", { step: x.state.step + 1, word: null, against: chosen ? null : word });
   const whyHere = (query: Group, key: Group) => {

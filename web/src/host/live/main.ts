@@ -7,6 +7,8 @@ import { t } from "../../i18n/words";
 import { loadPlotly } from "../../plot/plotly";
 import type { LabServer } from "../../protocol/lab";
 import type { ExplorerServer } from "../../protocol/server";
+import { askLab } from "../../state/ask";
+import { readLabLink } from "../../state/lab-link";
 import { mountChrome } from "../../tabs/chrome/chrome";
 import { mountLab } from "../../tabs/lab/lab";
 import { firstExample, pageData } from "../../tabs/page";
@@ -137,6 +139,8 @@ const open = async (): Promise<void> => {
   await entry.go();
   if (!computes) onlyExamples();
   else asked();
+  const question = readLabLink(location.hash);
+  if (question) askLab(question);
 };
 
 /** `?text=` in the address is translated at once. */

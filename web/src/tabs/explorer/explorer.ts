@@ -30,6 +30,7 @@ import { LiveTranslation } from "../../trace/live";
 import { type Group, type Picture, type Slicing, slice } from "../../trace/picture";
 import { Translation } from "../../trace/translation";
 import markup from "./explorer.html";
+import { makeLater } from "./later";
 import { tellShown } from "./shown";
 
 type Patch = Partial<View & Signals>;
@@ -83,6 +84,7 @@ export class Explorer implements ExplorerContext {
   /** What a link asks for, until it is shown. */
   wanted: Linked | null = null;
   readonly health: HealthStrip;
+  readonly contributes: boolean;
 
   private readonly scene: Scene;
   private readonly picked?: (pick: Pick) => void;
@@ -104,6 +106,7 @@ export class Explorer implements ExplorerContext {
     const { server = null, scene = PAGE } = options;
     this.scene = scene;
     this.picked = options.onPick;
+    this.contributes = !!server?.alti;
     this.enter();
     this.root = plant(element, markup);
     this.signal = this.life.signal;
@@ -123,6 +126,7 @@ export class Explorer implements ExplorerContext {
       arcs,
       makeSide(this),
       this.readout,
+      makeLater(this, server),
     ];
     this.health = makeHealth(this);
     this.exports = makeExports(this, { server, arcs: arcs.svg });

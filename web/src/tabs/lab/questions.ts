@@ -6,6 +6,7 @@ import type { LabAnswer, LabQuestion, LabView } from "../../protocol/lab";
 import { paintAnswer, paintLines } from "./answer";
 import { type Options, fieldOf } from "./form";
 import type { Requests } from "./requests";
+import { makeTake } from "./take";
 
 type Find = <E extends Element = HTMLElement>(selector: string) => E;
 
@@ -75,6 +76,7 @@ export class Questions {
   /** What was put into the form by itself. */
   private filled: string | null = null;
   private readonly waiting: (on: boolean) => void;
+  private readonly take: { paint: () => void };
   private readonly find: Find;
   private readonly requests: Requests;
 
@@ -84,6 +86,7 @@ export class Questions {
     [this.question] = props.questions;
     [this.view] = this.question.views;
     this.waiting = makeWaiting(this.find);
+    this.take = makeTake(this.find, () => this.taking());
     for (const row of [".lab-questions", ".lab-views"])
       this.find(row).addEventListener("keydown", walk);
     this.find(".lab-options").addEventListener("submit", (event) => {
@@ -226,8 +229,16 @@ export class Questions {
     if (open.length) this.paint();
     else this.show();
   }
+  /** What is shown, as a link and a file name it. */
+  private taking() {
+    const { text, target, way: direction } = this.requests.subject;
+    const { name: view } = this.view;
+    const question = { view, options: this.options[view] ?? {}, text, target, direction };
+    return { question, answer: this.answers[view] };
+  }
   show(): void {
     const answer = this.answers[this.view.name] ?? {};
+    this.take.paint();
     this.refuse(answer);
     paintAnswer(this.find, answer, {
       way: this.requests.subject.way,
