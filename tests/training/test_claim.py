@@ -75,7 +75,7 @@ def test_other_sentences_are_refused_and_nothing_is_touched(
     path.write_text("\n".join([*lines[1:], lines[0]]) + "\n", encoding="utf-8")  # another order is another run
     for begin in (train, build):
         with pytest.raises(
-            InputError, match=rf"run holds a run on other sentences than those of .*{split}\.tsv\. Give"
+            InputError, match=rf"run holds a run on other sentences than those of .*{split}\.tsv\. Pass"
         ):
             begin(replace(config, steps=4), data, run)
     assert digests(run) == before
