@@ -185,5 +185,5 @@ def test_a_candidate_that_is_clicked_begins_the_rest_anew(open_page: Callable[..
     expect(page.locator(".settings-toggle")).to_contain_text("first 2 tokens given")
     assert page.input_value("#translation textarea").split()[1].startswith(word)
     page.click("[data-export=python]")
-    ids = [token["i"] for token in trace(page)["tgt"][:2]]
+    ids = [token["id"] for token in trace(page)["tgt"][:2]]
     assert f"prefix={ids}" in page.inner_text(".snippet pre")

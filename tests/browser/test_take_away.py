@@ -49,7 +49,7 @@ def test_a_picture_says_what_it_shows_in_the_size_that_was_asked_for(
 ) -> None:
     page = open_page("?direction=en-zh")
     svg = save(page, "svg", tmp_path).read_text(encoding="utf-8")
-    checkpoint = page.evaluate("window.__explorer.trace.checkpoint.sha256")
+    checkpoint = trace(page)["checkpoint"]["sha256"]
     for said in ("My father works in a hospital.", "L3 H5", checkpoint[:12], "beam 4"):
         assert said in svg
     page.click(".paper summary")

@@ -142,7 +142,7 @@ export class Weights {
       here: t("Computed on this machine; the model's {size} MB are kept here.", { size }),
       failed: tMessage(this.why),
       none: this.agreed
-        ? t("Translating takes {size} MB, fetched once. Your connection is slow or counts bytes.", {
+        ? t("To translate, {size} MB are downloaded once. Your connection is slow or metered.", {
             size,
           })
         : this.why,

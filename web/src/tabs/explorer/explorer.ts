@@ -13,6 +13,7 @@ import { makePresent } from "../../components/present/present";
 import { makeReadout } from "../../components/readout/readout";
 import { makeSide } from "../../components/side/side";
 import { makeSteps } from "../../components/steps/steps";
+import { makeTour } from "../../components/tour/tour";
 import { type Colour, lookup } from "../../design/colour";
 import { dark, phone } from "../../dom/screen";
 import { PAGE, type Scene, enter } from "../../dom/scene";
@@ -127,6 +128,7 @@ export class Explorer implements ExplorerContext {
       makeSide(this),
       this.readout,
       makeLater(this, server),
+      makeTour(this),
     ];
     this.health = makeHealth(this);
     this.exports = makeExports(this, { server, arcs: arcs.svg });

@@ -1,0 +1,80 @@
+/* The stops of a first tour, on the sentence that is there: what each says, and what is chosen for it. */
+
+import { type Sentence } from "../i18n/words";
+import type { Kind, Place } from "../protocol/messages";
+import { strongestHead } from "./roles";
+import type { Translation } from "./translation";
+
+export interface Stop {
+  /** What is pointed at. */
+  at: string;
+  title: Sentence;
+  text: Sentence;
+  values: Record<string, string | number>;
+  /** The head that is shown. */
+  head?: { kind: Kind; place: Place };
+  /** The tab that it leads to. */
+  tab?: string;
+}
+
+const nameOf = ([layer, head]: Place): string => `L${layer + 1} H${head + 1}`;
+
+/** The head that most looks one token back, the decoder's before the encoder's. */
+const looksBack = (trace: Translation): Stop["head"] => {
+  for (const kind of ["decoder", "encoder"] as const) {
+    const place = strongestHead(trace, kind, "previous");
+    if (place) return { kind, place };
+  }
+};
+
+export const tourOf = (trace: Translation): Stop[] => {
+  const { layer, head } = trace.leading;
+  const aligns = { kind: "cross" as const, place: [layer, head] as Place };
+  const back = looksBack(trace);
+  const values = { head: nameOf(aligns.place) };
+  return [
+    {
+      at: ".chips.src",
+      title: "Your sentence",
+      text: "The model reads it in {n} pieces. Words that it does not know whole are cut into several.",
+      values: { n: trace.src.length },
+    },
+    {
+      at: ".chips.tgt",
+      title: "Its translation",
+      text: "It is written token by token, in {n} steps. The number is how probable the model found each token. Click one to go to its step.",
+      values: { n: trace.tgt.length },
+    },
+    {
+      at: "#attention-detail",
+      title: "A head that aligns",
+      text: "In {head}, each row is a token that was written. Its strongest cell is the source word that this head looked at meanwhile: mostly the one that it translates.",
+      values,
+      head: aligns,
+    },
+    {
+      at: "#attention-detail",
+      title: "A head that looks back",
+      text: back
+        ? "{head} looks at the token just before its own: the cells lie along the diagonal."
+        : "In this sentence no head mostly looks one token back. In others you find such heads under the role “Previous”.",
+      values: back ? { head: nameOf(back.place) } : {},
+      head: back,
+    },
+    {
+      at: "#attention-mosaic",
+      title: "What silencing it does",
+      text: "The lab switches any head off, {head} for example, and translates again: it shows which heads the translation needs.",
+      values,
+      head: aligns,
+      tab: "lab",
+    },
+    {
+      at: ".export",
+      title: "Where to go on",
+      text: "The lesson follows this sentence through the whole model, Compare sets two sentences side by side, and everything here can be saved below.",
+      values: {},
+      tab: "lesson",
+    },
+  ];
+};
