@@ -17,7 +17,11 @@ from translator.ui.message import read, send
 from translator.ui.payload import lower_triangles, unpack
 
 FOLDER = Path(__file__).parents[1] / "protocol"
-STORED = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}
+STORED = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted(FOLDER.glob("*.json"))
+    if path.stem != "figures"
+}
 CHANGING = {"id", "seconds", "sha256"}
 """What no two runs, or no two builds, have in common."""
 
