@@ -12,6 +12,7 @@ import { type Picture, slice } from "../trace/picture";
 import { Translation } from "../trace/translation";
 import { shownCells } from "./cells";
 import { type HeatView, heatFigure } from "./heat";
+import { measureMap } from "./measure";
 
 const trace = new Translation(sent as unknown as TracePayload);
 const { layer, head } = golden;
@@ -25,7 +26,7 @@ const pictureOf = (kind: Kind, at: number): Picture => {
 };
 
 const view = (kind: Kind, scale: HeatView["scale"], palette: Palette): HeatView => ({
-  size: { labels: 96, top: 84, right: 30, cellWidth: 20, cellHeight: 20, columns: 99, rows: 99 },
+  size: measureMap(900, 600, pictureOf(kind, head), { labels: 96, top: 84, small: false }),
   range: { x: [-0.5, 9.5], y: [9.5, -0.5] },
   width: 600,
   height: 400,
