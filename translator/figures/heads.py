@@ -67,7 +67,7 @@ def _map(
     values: np.ndarray,
     title: str,
     limits: tuple[float, float],
-    scale: list[tuple[float, str]] | str,
+    scale: list[tuple[float, str]],
     number: str,
     theme: Theme,
 ) -> go.Figure:

@@ -83,14 +83,14 @@ def palette(theme: Theme) -> Palette:
     return PALETTES[theme]
 
 
-def weight_scale(theme: Theme, name: str = "paper") -> Scale | str:
+def weight_scale(theme: Theme, name: str = "paper") -> Scale:
     """The colour scale of attention weights: "paper" (zero is the page), or "Viridis" or "Cividis" as published.
 
     Raises:
         InputError: there is no such scale.
     """
     if name in ("Viridis", "Cividis"):
-        return name
+        return [(place, colour) for place, colour in _TOKENS["scales"][name.lower()]]
     if name != "paper":
         raise InputError(f"colour scale is {name!r}; it must be paper, Viridis or Cividis")
     return list(palette(theme).scale)
@@ -170,15 +170,13 @@ def colour_bar(title: str, **more: object) -> dict[str, object]:
     return dict(title=dict(text=title, side="top", font=dict(size=12)), outlinewidth=0, **place, **more)
 
 
-def cell_numbers(
-    fig: go.Figure, values: np.ndarray, limits: tuple[float, float], scale: Scale | str, number: str
-) -> None:
+def cell_numbers(fig: go.Figure, values: np.ndarray, limits: tuple[float, float], scale: Scale, number: str) -> None:
     """Write the number of every cell of a heat map [R, C], in the ink that its colour takes.
 
     A heat map's own text is grey on middle tones. `limits` are the ends of `scale`, `number` is a format.
     """
     places = np.clip((values - limits[0]) / (limits[1] - limits[0]), 0, 1).ravel()
-    known = scale if isinstance(scale, str) else [list(each) for each in scale]
+    known = [list(each) for each in scale]
     rows, columns = np.indices(values.shape)
     fig.add_scatter(
         x=columns.ravel(),

@@ -9,6 +9,9 @@ export type Palette = "house" | "viridis" | "cividis" | "difference";
 
 const SCALES = tokens.scales as unknown as Record<Palette, Scale | Record<Theme, Scale>>;
 
+/** The colours of both themes, which are style variables too. */
+export const COLOURS = tokens.colours;
+
 /** Heads that lie over each other, in the order in which they were chosen. */
 export const HEAD_COLOURS: readonly string[] = tokens.heads;
 

@@ -1,7 +1,7 @@
 /* One map as a figure for Plotly: tokens stand on numeric axes, or those that read alike would become one. */
 
 import { inkOn, lookup, rgb } from "../design/colour";
-import type { Palette } from "../design/scales";
+import { COLOURS, type Palette } from "../design/scales";
 import { type Theme, cssVar } from "../dom/screen";
 import { clamp } from "../format/number";
 import { cut, escapeHtml } from "../format/text";
@@ -66,9 +66,9 @@ const plotScale = (palette: Palette, root: boolean, theme?: Theme): [number, str
 const plotColours = (theme?: Theme) => {
   const light = theme === "light";
   return {
-    ink: light ? "#1b1c1f" : cssVar("--ink"),
-    second: light ? "#54575d" : cssVar("--ink2"),
-    third: light ? "#6a6d73" : cssVar("--ink3"),
+    ink: light ? COLOURS.light.ink : cssVar("--ink"),
+    second: light ? COLOURS.light.ink2 : cssVar("--ink2"),
+    third: light ? COLOURS.light.ink3 : cssVar("--ink3"),
   };
 };
 type Colours = ReturnType<typeof plotColours>;

@@ -1,9 +1,9 @@
-/* What the lab asks for and is told. `translator/ui/lab.py`, `lab_views.py` and `lab_fields.py` make it. */
+/* What the lab asks for and is told. `translator/ui/lab.py` and `lab_views.py` make it. */
 
 import type { Kind, Role } from "./messages";
 import type { Answer } from "./server";
 
-/** One thing to fill in; `translator/ui/lab_fields.py` says them all. */
+/** One thing to fill in; `translator/registry/lab.py` says them all. */
 export interface LabField {
   name: string;
   label: string;

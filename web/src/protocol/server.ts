@@ -5,6 +5,8 @@ import type { Health, Kind, Marks, Piece, Settings, TracePayload } from "./messa
 /** Why there is no answer, as a sentence for the visitor. */
 export interface Refusal {
   error: string;
+  /** Whether it helps to ask once more. */
+  again?: boolean;
 }
 export type Answer<T> = T | Refusal;
 

@@ -1,15 +1,10 @@
 /* An empty picture on white, and a pen for its texts. */
 
+import { COLOURS } from "../../design/scales";
 import { svgEl } from "../../dom/element";
 
-export const PAPER = {
-  ink: "#1b1c1f",
-  third: "#6a6d73",
-  here: "#c2410c",
-  line: "#e2e2dc",
-  bar: "#6f747d",
-  track: "#efefea",
-};
+const { ink, ink3: third, here, line, prob: bar, track } = COLOURS.light;
+export const PAPER = { ink, third, here, line, bar, track };
 
 type Attributes = Record<string, string | number>;
 
