@@ -42,6 +42,7 @@ def test_who_comes_back_finds_the_own_sentence_and_head(open_page: Callable[...,
     pick(page, layer=4, head=2)
     page.locator("#step-slider").fill("2")
     wait_shown(page, step=1)
+    page.wait_for_function("history.state.explorer.includes('s=2')")
     if way == "reload":
         page.reload()
     else:
