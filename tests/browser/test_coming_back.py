@@ -7,16 +7,17 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.shown import pick, shown, wait_shown, wait_translated
+
 pytestmark = pytest.mark.browser
 
-SHOWN = "text => (x => x.trace?.source === text && !x.trace.live)(window.__explorer ?? {})"
 MINE = "Der Hund schläft im Garten."
 
 
 def press(page: Page, text: str) -> None:
     page.fill("#source-text textarea", text)
     page.click("#translate")
-    page.wait_for_function(SHOWN, arg=text)
+    wait_translated(page, text)
 
 
 def test_the_first_press_counts_even_while_the_page_opens(open_page: Callable[..., Page]) -> None:
@@ -24,7 +25,7 @@ def test_the_first_press_counts_even_while_the_page_opens(open_page: Callable[..
     press(page, MINE)
     page.wait_for_timeout(1500)
     assert page.input_value("#source-text textarea") == MINE
-    assert page.evaluate(SHOWN, MINE)
+    assert shown(page)["source"] == MINE
 
 
 def test_an_opened_page_is_not_dimmed(open_page: Callable[..., Page]) -> None:
@@ -38,20 +39,22 @@ def test_an_opened_page_is_not_dimmed(open_page: Callable[..., Page]) -> None:
 def test_who_comes_back_finds_the_own_sentence_and_head(open_page: Callable[..., Page], address: str, way: str) -> None:
     page = open_page("?direction=de-en")
     press(page, MINE)
-    page.evaluate("window.__explorer.set({ layer: 4, head: 2, step: 1 })")
-    page.wait_for_timeout(200)
+    pick(page, layer=4, head=2)
+    page.locator("#step-slider").fill("2")
+    wait_shown(page, step=1)
+    page.wait_for_function("history.state.explorer.includes('s=2')")
     if way == "reload":
         page.reload()
     else:
         page.goto(address + "?direction=en-zh")
         page.wait_for_selector("#attention-detail .xtick")
         page.go_back()
-    page.wait_for_function(SHOWN, arg=MINE)
+    wait_translated(page, MINE)
     assert page.input_value("#source-text textarea") == MINE
-    assert page.evaluate("(({ layer, head, step }) => [layer, head, step])(window.__explorer.state)") == [4, 2, 1]
+    wait_shown(page, layer=4, head=2, step=1)
     if way == "back":
         page.go_forward()
-        page.wait_for_function("window.__explorer?.trace?.direction === 'en-zh'")
+        wait_shown(page, direction="en-zh")
 
 
 def test_two_tabs_keep_to_themselves(open_page: Callable[..., Page], address: str) -> None:
@@ -63,9 +66,9 @@ def test_two_tabs_keep_to_themselves(open_page: Callable[..., Page], address: st
         each.fill("#source-text textarea", text)
     for each in (page, other):
         each.click("#translate")
-    page.wait_for_function(SHOWN, arg=MINE)
-    other.wait_for_function(SHOWN, arg="We are here.")
-    assert page.evaluate(SHOWN, MINE), "the other tab's answer has not come here"
+    wait_translated(page, MINE)
+    wait_translated(other, "We are here.")
+    assert shown(page)["source"] == MINE, "the other tab's answer has not come here"
     other.close()
 
 

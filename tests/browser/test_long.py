@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.shown import wait_translated
+
 pytestmark = pytest.mark.browser
 
 LONG = (
@@ -32,7 +34,7 @@ CUT = """() => [...document.querySelectorAll('#lab .lab-ribbons')]
 def translate(page: Page, text: str = LONG) -> None:
     page.fill("#source-text textarea", text)
     page.keyboard.press("Enter")
-    page.wait_for_function("text => (x => x.trace.source === text && !x.trace.live)(window.__explorer)", arg=text)
+    wait_translated(page, text)
     page.wait_for_timeout(300)
 
 
@@ -52,7 +54,9 @@ def test_the_whole_map_is_seen_at_once_by_one_press(open_page: Callable[..., Pag
     translate(page)
     page.get_by_role("button", name="Fit").click()
     page.wait_for_timeout(500)
-    rows, columns = page.evaluate("(p => [p.rows.length, p.columns.length])(window.__explorer.picture())")
+    rows, columns = page.evaluate(
+        "(z => [z.length, z[0].length])(document.querySelector('#attention-detail .plot').data[0].z)"
+    )
     ends = page.evaluate("""(({ xaxis, yaxis }) => [xaxis.range, yaxis.range])(
         document.querySelector('#attention-detail .plot')._fullLayout)""")
     assert ends == [[-0.5, columns - 0.5], [rows - 0.5, -0.5]]

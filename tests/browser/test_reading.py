@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.shown import shown, wait_shown, wait_translated
+
 pytestmark = pytest.mark.browser
 
 SENTENCES = {
@@ -21,7 +23,7 @@ CUT = """() => [...document.querySelectorAll('.readout, .saying, .stepout')]
 def translate(page: Page, text: str) -> None:
     page.fill("#source-text textarea", text)
     page.keyboard.press("Enter")
-    page.wait_for_function("text => (x => x.trace.source === text && !x.trace.live)(window.__explorer)", arg=text)
+    wait_translated(page, text)
 
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
@@ -29,12 +31,15 @@ def translate(page: Page, text: str) -> None:
 def test_no_sentence_about_a_row_is_cut(open_page: Callable[..., Page], language: str, way: str) -> None:
     page = open_page(f"?direction={way}", init=f"localStorage.setItem('explorer-language', '{language}')")
     translate(page, SENTENCES[way])
-    for kind in ("cross", "encoder"):
-        page.click(f"[data-kind={kind}]")
-        for step in range(page.evaluate("window.__explorer.trace.tgt.length")):
-            page.evaluate("step => window.__explorer.set({ step, query: step, hover: null })", step)
-            page.wait_for_function("!window.__explorer.frame")
-            assert not page.evaluate(CUT)
+    for step in range(shown(page)["rows"]):
+        page.locator("#step-slider").fill(str(step + 1))
+        wait_shown(page, step=step)
+        assert not page.evaluate(CUT)
+    page.click("[data-kind=encoder]")
+    for query in range(shown(page)["columns"]):
+        page.locator(".chips.src .chip").nth(query).click()
+        wait_shown(page, query=query)
+        assert not page.evaluate(CUT)
 
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])

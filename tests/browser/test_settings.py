@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.shown import wait_shown, wait_translated
+
 pytestmark = pytest.mark.browser
 
 TOGGLE, FOOTER = "#explorer .settings-toggle", ".export .model"
@@ -15,7 +17,7 @@ TOGGLE, FOOTER = "#explorer .settings-toggle", ".export .model"
 def translate(page: Page, text: str) -> None:
     page.fill("#source-text textarea", text)
     page.click("#translate")
-    page.wait_for_function("text => (x => x.trace.source === text && !x.trace.live)(window.__explorer)", arg=text)
+    wait_translated(page, text)
 
 
 def test_a_changed_setting_waits_for_the_press_and_says_so(open_page: Callable[..., Page]) -> None:
@@ -47,7 +49,7 @@ def test_while_tokens_come_no_label_tells_how_the_former_ones_were_made(
     page = open_page()
     page.fill("#source-text textarea", "Good morning. We are here.")
     page.click("#translate")
-    page.wait_for_function("window.__explorer.trace.live")
+    wait_shown(page, live=True)
     expect(page.locator(FOOTER)).to_be_empty()
     expect(page.locator(TOGGLE)).not_to_contain_text("beam")
     page.click("#stop")

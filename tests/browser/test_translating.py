@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.shown import TRACE, InFlight, pick, shown, trace, wait_shown, wait_translated
-from translator.decode.steps import advance
-from translator.model import Cache, Stepped, Transformer
 
 pytestmark = pytest.mark.browser
-HELD_AT_MOST = 30.0  # seconds: what a test that failed leaves does not wait for ever
-
-
-@pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Two tokens of a translation come; its others wait until this is set, however slow or fast the machine."""
-    go = threading.Event()
-
-    def later(model: Transformer, ids: Sequence[int], cache: Cache, *others: Any) -> Stepped:
-        if cache.length >= 2:
-            go.wait(HELD_AT_MOST)
-        return advance(model, ids, cache, *others)
-
-    for module in ("search", "beam"):
-        monkeypatch.setattr(import_module(f"translator.decode.{module}"), "advance", later)
-    yield go
-    go.set()
 
 
 def test_a_sentence_is_translated_token_by_token(open_page: Callable[..., Page], held: threading.Event) -> None:

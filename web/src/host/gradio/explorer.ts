@@ -50,6 +50,7 @@ export const entry: {
 
 const TRIES = 100;
 const BETWEEN = 20; // ms
+const KEPT = 300; // ms
 
 /** Gradio fills the fields when it has time. */
 const filledWith = async (way: string): Promise<void> => {
@@ -70,6 +71,7 @@ class ExplorerPage {
   private last: string | null = null;
   private pressed = 0;
   private settled = false;
+  private keeping = 0;
   /** The settings as they stood before anybody touched them, at the last press, and for what is shown. */
   private untouched = "";
   private pressedWith = "";
@@ -80,7 +82,7 @@ class ExplorerPage {
     private readonly props: Props,
     private readonly server: ExplorerServer | null,
   ) {
-    const x = (this.x = new Explorer(element, { server }));
+    const x = (this.x = new Explorer(element, { server, onPick: () => this.keep() }));
     entry.explorer = x;
     this.busy = makeBusy(() => this.lost(), server?.gone);
     this.examples = makeExamples(x, {
@@ -167,6 +169,13 @@ class ExplorerPage {
     document.body.classList.toggle("other-text", differs);
     document.body.classList.toggle("other-pair", shown && (other || all));
     return other;
+  }
+  /** What is chosen is kept once nothing more is for a moment: a browser limits how often its history is written. */
+  private keep(): void {
+    clearTimeout(this.keeping);
+    this.keeping = window.setTimeout(() => {
+      if (this.settled) keepShown(this.x);
+    }, KEPT);
   }
   private lost(): void {
     this.run++;
