@@ -8,7 +8,7 @@ import { LANGUAGES } from "../../i18n/language";
 import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { Message, TracePayload } from "../../protocol/messages";
-import { type ExplorerServer, refused } from "../../protocol/server";
+import { type Answer, type ExplorerServer, refused } from "../../protocol/server";
 import { comparisonInLink } from "../../state/compare-link";
 import { readPermalink } from "../../state/permalink";
 import { Explorer } from "../../tabs/explorer/explorer";
@@ -236,7 +236,7 @@ class ExplorerPage {
     const run = ++this.run;
     this.busy(true);
     const asked = server.resume({ text, direction: way, settings, prefix });
-    const answer = await asked.catch(() => ({
+    const answer: Answer<TracePayload> = await asked.catch(() => ({
       error: t("No answer from the server. Please try again."),
     }));
     if (run !== this.run) return;
