@@ -13,6 +13,7 @@ shows the message.
 from __future__ import annotations
 
 EXTRAS = {
+    "anywidget": "notebook",
     "filelock": "train",
     "gradio": "page",
     "huggingface_hub": "hub",

@@ -68,6 +68,10 @@ export class Translation {
   /** Rollout of the encoder, [S, S]. */
   readonly rolled: Float32Array;
   readonly live: boolean = false;
+  /** The kinds that there are maps of; of a translation that is being written, those that there will be. */
+  readonly kinds: readonly Kind[];
+  /** Whether probabilities and candidates are known. */
+  readonly scored: boolean;
 
   constructor(payload: TracePayload) {
     const { checkpoint } = payload;
@@ -95,10 +99,10 @@ export class Translation {
     this.encoding = payload.encoding;
     this.id = payload.id;
     this.prefix = payload.prefix ?? [];
-    this.maps = Object.fromEntries(KINDS.map((kind) => [kind, unpacked(payload, kind)])) as Record<
-      Kind,
-      Maps
-    >;
+    this.kinds = payload.kinds ?? KINDS;
+    this.scored = payload.scored !== false;
+    const maps = this.kinds.map((kind) => [kind, unpacked(payload, kind)]);
+    this.maps = Object.fromEntries(maps) as Record<Kind, Maps>;
     this.rolled = floatsOf(payload.rollout, payload.encoding);
   }
 
