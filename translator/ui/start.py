@@ -59,7 +59,7 @@ def _room(memory: float | None) -> int | None:
     if said in (None, ""):
         return None
     try:
-        room = float(said)  # type: ignore[arg-type]
+        room = float(said)
     except ValueError:
         room = 0.0
     if not 0.01 <= room <= 10_000:
