@@ -49,6 +49,12 @@ def checkpoint_maker() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def adapted_maker() -> ModuleType:
+    """`tests/adapted_maker.py`: `make_tokenizer`, `make_model`."""
+    return _beside("adapted_maker")
+
+
+@pytest.fixture(scope="session")
 def tiny_checkpoint(checkpoint_maker: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny German-English checkpoint called "tiny"; for reading only."""
     return checkpoint_maker.make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny")

@@ -35,10 +35,11 @@ LAYERS = (
     "figures",
     "training",
     "ui",
+    "notebook",
     "__main__",
 )
 FORBIDDEN = {
-    "torch": {"errors", "resources", "rules", "registry", "files", "config", "trace", "figures", "ui"},
+    "torch": {"errors", "resources", "rules", "registry", "files", "config", "trace", "figures", "ui", "notebook"},
     "gradio": set(LAYERS) - {"ui"},
     "plotly": set(LAYERS) - {"figures", "ui"},
 }

@@ -32,13 +32,18 @@ __all__ = [
     "TranslatorError",
     "__version__",
     "adapt",
+    "compare",
+    "explore",
+    "head_view",
     "load",
+    "model_view",
 ]
 
 _HOME = {
     "translator.adapted": ("adapt",),
     "translator.config": ("DecodeConfig",),
     "translator.errors": ("BusyError", "CancelledError", "CheckpointError", "InputError", "TranslatorError"),
+    "translator.notebook": ("compare", "explore", "head_view", "model_view"),
     "translator.pipeline": ("Translator", "load"),
     "translator.trace": ("Step", "Token", "Trace"),
 }

@@ -126,6 +126,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="CHECKPOINT",
         help="checkpoints to list first: a folder, a name, or owner/name@revision",
     )
+    command.add_argument(
+        "--transformers", action="append", default=[], metavar="ID",
+        help="a seq2seq model that transformers loads, a folder or a hub id; may be given again",
+    )  # fmt: skip
+    command.add_argument("--memory", type=float, metavar="GIB", help="what models may take (default: 2)")
     command.add_argument("--host", help="address to listen on (default: 127.0.0.1, or $GRADIO_SERVER_NAME)")
     command.add_argument("--port", type=int, help="port to listen on (default: 7860, or $GRADIO_SERVER_PORT)")
     command.add_argument(
@@ -321,7 +326,8 @@ def _lines(path: Path) -> list[str]:
 def _serve(args: argparse.Namespace) -> None:
     from translator.ui.start import start
 
-    start(args.checkpoints, host=args.host, port=args.port, mcp=args.mcp)
+    models = {"transformers": args.transformers, "memory": args.memory}
+    start(args.checkpoints, **models, host=args.host, port=args.port, mcp=args.mcp)
 
 
 if __name__ == "__main__":

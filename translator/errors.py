@@ -13,6 +13,7 @@ shows the message.
 from __future__ import annotations
 
 EXTRAS = {
+    "anywidget": "notebook",
     "filelock": "train",
     "gradio": "page",
     "huggingface_hub": "hub",
@@ -28,6 +29,7 @@ EXTRAS = {
     "starlette": "page",
     "tensorboard": "train",
     "tqdm": "train",
+    "transformers": "adapt",
     "uvicorn": "page",
 }
 """Packages that only a part of this one needs, by the name they are imported by, and the extra that brings each."""

@@ -8,6 +8,7 @@ import json
 import math
 import zipfile
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -105,7 +106,8 @@ class Trace:
     and of `cross` [L, H, T, S] is the query that reads `reads[t]` (the start token, then y1 … y(T-1))
     and predicts `tgt[t]`. `encoder` is [L, H, S, S]. Weights are float32 probabilities before
     dropout. `score` is the summed log-probability of `tgt` in nats. `seconds` is how long decoding took. `altered`:
-    heads were gated or positions moved, so that the checkpoint by itself would not give this.
+    heads were gated or positions moved, so that the checkpoint by itself would not give this. Of arrays from elsewhere
+    (`translator.explore`) kinds may be missing, with no layers, and log-probabilities may be NaN: unknown.
     """
 
     source: str
@@ -131,7 +133,7 @@ class Trace:
             if array.ndim != 4 or array.shape[2:] != shape or array.dtype.kind != "f":
                 raise ValueError(f"{name} is {array.dtype} {array.shape}, want float [L, H, {shape[0]}, {shape[1]}]")
             array.flags.writeable = False
-        if self.decoder.shape[:2] != self.cross.shape[:2]:
+        if self.decoder.size and self.cross.size and self.decoder.shape[:2] != self.cross.shape[:2]:
             raise ValueError(f"decoder is {self.decoder.shape}, cross {self.cross.shape}, want maps of the same heads")
         if len(self.steps) != t:
             raise ValueError(f"there are {len(self.steps)} steps for {t} target tokens")
@@ -139,6 +141,15 @@ class Trace:
     def __repr__(self) -> str:
         said = f"{self.source!r:.80}, {self.translation!r:.80}, {self.checkpoint.name!r}"
         return f"{type(self).__name__}({said}, {len(self.src)} source and {len(self.tgt)} target tokens)"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any] | tuple[dict, dict]:
+        """The explorer where a notebook shows this: a widget with the extra `notebook`, and a picture beside it."""
+        return import_module("translator.notebook").shown(self)  # above this module, so by name, and only when shown
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of attention that there are maps of."""
+        return tuple(kind for kind in ("encoder", "decoder", "cross") if self.weights(kind).size)
 
     @property
     def reads(self) -> tuple[Token, ...]:
@@ -178,6 +189,14 @@ class Trace:
         all the rest. A step's cross row is row t of `cross`, and is not written twice.
         """
         write_whole(path, self.to_bytes())
+
+    def save_html(self, path: str | Path) -> None:
+        """Write the explorer of this trace as one HTML file, which needs neither server nor network.
+
+        Raises:
+            ModuleNotFoundError: a package of the extra `figures` is missing.
+        """
+        write_whole(path, import_module("translator.notebook").page(self))
 
     def to_bytes(self) -> bytes:
         """The content of the file that `save` writes."""

@@ -60,7 +60,12 @@ const style = {
         write: false,
         logLevel: "warning",
       });
-      return { contents: built.outputFiles[0].text, loader: "text" };
+      // Of a page of others an explorer has only its element's width.
+      const contents = built.outputFiles[0].text.replace(
+        /@media(?= *\((min|max)-width)/g,
+        "@container",
+      );
+      return { contents, loader: "text" };
     });
   },
 };
@@ -93,6 +98,7 @@ const builds = [
     ],
   },
   { ...shared, format: "esm", entryPoints: [{ in: "src/embed.ts", out: "embed" }] },
+  { ...shared, format: "esm", entryPoints: [{ in: "src/notebook.ts", out: "notebook" }] },
   // What only a live page loads: modules, so that a worker can be one.
   {
     ...shared,

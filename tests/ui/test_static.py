@@ -17,7 +17,7 @@ def test_the_built_files_are_what_the_sources_give(tmp_path: Path) -> None:
     assert built.returncode == 0, built.stdout + built.stderr
     names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*"))
     live = ["live/page.css", "live/page.js", "live/sw.js", "live/worker.js"]
-    assert names == ["embed.js", "explorer.css", "explorer.js", *live]
+    assert names == ["embed.js", "explorer.css", "explorer.js", *live, "notebook.js"]
     for name in names:
         fresh, kept = (folder / name for folder in (tmp_path, frontend.STATIC))
         assert fresh.read_bytes() == kept.read_bytes(), f"{kept} is not what web/ gives; run `make web`"

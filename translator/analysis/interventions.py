@@ -119,7 +119,7 @@ def head_importance(
     """Δ log-probability in nats of the translation of `trace`, kept fixed, when each head alone is silent.
 
     One pass a layer, its heads side by side in the batch: a pass begins at its own layer, since what lies
-    below a silent head is as it was.
+    below a silent head is as it was. An adapted model, whose layers are another's, runs from the start each time.
 
     Args:
         stop: asked before every layer; True ends the work.
@@ -143,7 +143,9 @@ def head_importance(
         for done, (kind, layer) in enumerate(todo):
             if stop is not None and stop():
                 raise CancelledError("the head map was stopped")
-            if kind == "encoder":
+            if not hasattr(pair.model, "decoder"):
+                scores = _gated(pair, kind, layer)
+            elif kind == "encoder":
                 memory = _encoder_without(pair, encoded.states[:, layer], layer)
                 scores = _decoder_without(pair, decoded.states[:, 0], memory, None, 0)
             else:
@@ -152,6 +154,18 @@ def head_importance(
             if progress is not None:
                 progress(done + 1, len(todo))
     return out
+
+
+def _gated(pair: Pair, kind: str, layer: int) -> torch.Tensor:
+    """Summed log-probabilities [H] of the target where row h lacks head h of a layer, by gates over the whole model."""
+    layers, heads = head_counts(pair.model)[kind]
+    gate = torch.ones(layers, heads, heads, device=pair.src_ids.device)
+    gate[layer] -= torch.eye(heads, device=gate.device)
+    gates = Gates(**{kind: gate})
+    keep = None if pair.src_keep is None else pair.src_keep.expand(heads, -1)
+    memory = pair.model.encode(pair.src_ids.expand(heads, -1), keep, gates).memory
+    logits = pair.model.decode(pair.reads.expand(heads, -1), memory, keep, gates).logits
+    return pair.log_probs(logits).double().sum(-1)
 
 
 def _encoder_without(pair: Pair, x: torch.Tensor, first: int) -> torch.Tensor:

@@ -25,7 +25,10 @@ def load_foreign(folder: Path, *, root: Path, name: str | None = None, pickles: 
         raise CheckpointError(f"{path} is missing; it says what the model is")
     kind = read_json(inside(folder, CONFIG, root), 2**20).get("model_type")
     if not isinstance(kind, str) or kind not in LOADERS:
-        raise CheckpointError(f"{path}: model_type is {kind!r}; known are {', '.join(sorted(LOADERS))}")
+        raise CheckpointError(
+            f"{path}: model_type is {kind!r}; known are {', '.join(sorted(LOADERS))}. "
+            "Another seq2seq model is shown by translator.adapt, or by serve --transformers"
+        )
     return LOADERS[kind](folder, root=root, name=name, pickles=pickles)
 
 

@@ -19,6 +19,8 @@ SPM, TOKENIZER_JSON = "sentencepiece.bpe.model", "tokenizer.json"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _PINNED = re.compile(rf"({HUB_ID.pattern})(@[\w./-]+)?")
+TRANSFORMERS = "transformers:"
+"""Stands before what `transformers` loads, a folder or a hub id, and not this package's own readers."""
 _log = logging.getLogger(__name__)
 
 
@@ -57,12 +59,15 @@ def refusal(folder: Path) -> str | None:
     return f"{folder} is no checkpoint: it has no {files}; if it is another's, {convert}"
 
 
-def offered(named: Sequence[str] = (), shipped: Sequence[str] = ()) -> dict[str, str | Path]:
+def offered(
+    named: Sequence[str] = (), shipped: Sequence[str] = (), adapted: Sequence[str] = ()
+) -> dict[str, str | Path]:
     """What a page offers, by the name that it shows: `named` first, then `shipped`, then the checkpoints folder's rest.
 
     Args:
         named: folders, names in the checkpoints folder, or hub ids (owner/name, owner/name@revision).
         shipped: names that are offered whether they are there or not.
+        adapted: folders or hub ids of seq2seq models that `transformers` loads; they come first.
     Returns:
         for each what `load` takes; a hub id still has its revision.
     Raises:
@@ -70,6 +75,12 @@ def offered(named: Sequence[str] = (), shipped: Sequence[str] = ()) -> dict[str,
     """
     place = checkpoints_folder()
     found: dict[str, str | Path] = {}
+    for name in adapted:
+        folder = Path(name).expanduser()
+        if not folder.is_dir() and not _PINNED.fullmatch(name):
+            raise CheckpointError(f"there is no model {name!r}; name a folder, or a hub id (owner/name@revision)")
+        label, what = (folder.resolve().name, str(folder.resolve())) if folder.is_dir() else (name, name)
+        found.setdefault(_fresh(label, TRANSFORMERS + what, found), TRANSFORMERS + what)
     for name in named:
         where = _where(name, place)
         found.setdefault(_fresh(name if isinstance(where, str) else where.name, where, found), where)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from translator.checkpoints.shelf import offered, pinned
+from translator.checkpoints.shelf import TRANSFORMERS, offered, pinned
 from translator.errors import CancelledError, CheckpointError, InputError, TranslatorError
 from translator.trace import Step, Trace
 from translator.ui import zero
@@ -43,18 +43,24 @@ class Models:
     """
 
     def __init__(
-        self, names: Mapping[str, str | Path] | None = None, *, device: str = "auto", memory: int = MEMORY
+        self,
+        names: Mapping[str, str | Path] | None = None,
+        *,
+        device: str = "auto",
+        memory: int = MEMORY,
+        largest: int | None = None,
     ) -> None:
         """Offer `names` (shown name → what `load` takes, a hub id with its "@revision"), or all that are there.
 
         Args:
             memory: bytes that models may take (`Translator.memory`); one model is held however large it is.
+            largest: bytes that one model may take; None: any number.
         """
         self.gate, self.store, self.readers = Gate(), TraceStore(), Readers()
         self.desk = Gate(workers=1)
         self.names = dict(names or offered(shipped=DIRECTIONS))
         self.device = "cpu" if zero.here() else device  # there only what is marked may touch a GPU
-        self.memory = memory
+        self.memory, self.largest = memory, largest
         self._marked = zero.marked(self._decoded)
         self._loaded: OrderedDict[str, Translator] = OrderedDict()  # the least recently used first
         self._failed: dict[str, tuple[TranslatorError, float]] = {}  # why, and until when
@@ -165,11 +171,9 @@ class Models:
                 if name in self._loaded:
                     self._loaded.move_to_end(name)
                     return self._loaded[name]
-            from translator.pipeline import load  # brings torch, which a page without a server must not wait for
-
-            what, revision = pinned(self.names[name])
             try:
-                model = load(what, device=self.device, revision=revision, pickles=False)
+                model = self._read(self.names[name])
+                self._admit(name, model)
             except TranslatorError as error:
                 log.warning("%s is not available: %s", name, error)
                 self._failed[name] = error, time.monotonic() + FORGIVEN
@@ -178,6 +182,26 @@ class Models:
             if self._compiles:
                 model.compile()
             return model
+
+    def _read(self, what: str | Path) -> Translator:
+        """A checkpoint of ours or of a known layout; after "transformers:" whatever `transformers` loads."""
+        if isinstance(what, str) and what.startswith(TRANSFORMERS):
+            from translator.adapted import load_adapted
+
+            name, revision = pinned(what.removeprefix(TRANSFORMERS))
+            return load_adapted(str(name), device=self.device, revision=revision)
+        from translator.pipeline import load  # brings torch, which a page without a server must not wait for
+
+        found, revision = pinned(what)
+        return load(found, device=self.device, revision=revision, pickles=False)
+
+    def _admit(self, name: str, model: Translator) -> None:
+        """Refuse a model that is larger than any may be here."""
+        if self.largest is not None and model.memory > self.largest:
+            raise CheckpointError(
+                f"{name} takes {model.memory / 2**30:.1f} GiB; models may take {self.largest / 2**30:.1f} GiB here. "
+                "Start the page with more: --memory, or TRANSLATOR_MEMORY"
+            )
 
     def _keep(self, name: str, model: Translator) -> None:
         """Hold `model`, and let the least recently used go that there is no more room for."""

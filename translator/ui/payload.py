@@ -72,9 +72,11 @@ def trace_payload(
     """
     ids = tuple(token.id for token in trace.tgt)
     rates = _rates(profile, trace.cross.shape[:2])
-    stats = {kind: heads.head_stats(trace, kind, rates) for kind in KINDS}
-    layer, head = heads.leading_head(stats["cross"], profile["rates"] if profile else ())
+    stats = {kind: heads.head_stats(trace, kind, rates) for kind in trace.kinds}
+    crossing = stats.get("cross")
+    layer, head = heads.leading_head(crossing, profile["rates"] if profile else ()) if crossing else (0, 0)
     parts = {"encoder": trace.encoder, "decoder": lower_triangles(trace.decoder), "cross": trace.cross}
+    scored = not np.isnan(trace.log_probs).any()
     return {
         "kind": "trace",
         "source": trace.source,
@@ -93,13 +95,15 @@ def trace_payload(
             "tgt": _words(trace.tgt, trace.translation),
         },
         "steps": [_step(step, ids[: t + 1], decode) for t, step in enumerate(trace.steps)],
-        "shapes": {kind: trace.weights(kind).shape for kind in KINDS},
+        "shapes": {kind: trace.weights(kind).shape for kind in trace.kinds},
         "encoding": encoding,
-        "weights": {kind: pack(weights, encoding) for kind, weights in parts.items()},
-        "rollout": pack(rollout.self_rollout(trace.encoder), encoding),
+        "weights": {kind: pack(parts[kind], encoding) for kind in trace.kinds},
+        "rollout": pack(rollout.self_rollout(trace.encoder), encoding) if "encoder" in stats else "",
         "heads": {kind: _head_table(each) for kind, each in stats.items()},
         "leading": {"layer": layer, "head": head},
         "health": health,
+        **({} if trace.kinds == KINDS else {"kinds": trace.kinds}),
+        **({} if scored and trace.tgt else {"scored": False}),
         **({"profile": profile} if profile else {}),
     }
 
@@ -188,8 +192,8 @@ def _step(step: Step, leading: tuple[int, ...], decode: Decode | None) -> dict[s
     candidates = [{**_token(each.token), "lp": round(each.log_prob, 5)} for each in step.candidates]
     beams = _beams(step.beams, decode, leading) if decode else []
     return {
-        "lp": round(step.log_prob, 6),
-        "h": round(step.entropy, 4),
+        "lp": _known(step.log_prob, 6),
+        "h": _known(step.entropy, 4),
         "c": candidates,
         **({"b": beams} if beams else {}),
     }
@@ -217,6 +221,11 @@ def _head_table(stats: Sequence[heads.HeadStats]) -> dict[str, list[Any]]:
     inner = ("kind", "layer", "head", "even_", "read_")
     names = [field.name for field in fields(heads.HeadStats) if not field.name.startswith(inner)]
     return {name: [_short(getattr(each, name)) for each in stats] for name in names}
+
+
+def _known(value: float, digits: int) -> float:
+    """A number rounded; 0 for one that is not known, of which the payload says that it is not scored."""
+    return 0.0 if np.isnan(value) else round(value, digits)
 
 
 def _short(value: Any) -> Any:

@@ -14,18 +14,28 @@ HOST, PORT = "127.0.0.1", 7860
 _HOST, _PORT = "GRADIO_SERVER_NAME", "GRADIO_SERVER_PORT"
 
 
-def start(named: Sequence[str] = (), *, host: str | None = None, port: int | None = None, mcp: bool = False) -> None:
+def start(
+    named: Sequence[str] = (),
+    *,
+    transformers: Sequence[str] = (),
+    memory: float | None = None,
+    host: str | None = None,
+    port: int | None = None,
+    mcp: bool = False,
+) -> None:
     """Build the page and serve it until it is told to end, with which the process ends.
 
     The models load behind the page, which says so where one is missing.
 
     Args:
         named: checkpoints to offer first: folders, names, or hub ids (owner/name@revision). None: $TRANSLATOR_MODELS.
+        transformers: folders or hub ids of seq2seq models that `transformers` loads, offered before them.
+        memory: GiB that models may take. None: $TRANSLATOR_MEMORY, or 2; if one is given, no larger model is loaded.
         host: address to listen on. None: $GRADIO_SERVER_NAME, or loopback.
         port: port to listen on. None: $GRADIO_SERVER_PORT, or 7860.
         mcp: whether the endpoints are tools of the Model Context Protocol too; so does $TRANSLATOR_MCP=1.
     Raises:
-        InputError: the address cannot be listened on.
+        InputError: the memory is no number of GiB, or the address cannot be listened on.
         CheckpointError: something named is no checkpoint that a page may load.
         ModuleNotFoundError: a package of the extra `page` is missing.
     """
@@ -34,11 +44,27 @@ def start(named: Sequence[str] = (), *, host: str | None = None, port: int | Non
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # two requests at once beat one on two threads
     host, port = free_address(host or os.environ.get(_HOST) or HOST, port if port is not None else _asked_port())
     os.environ[_HOST], os.environ[_PORT] = host, str(port)  # Gradio reads them when it is imported
-    from translator.ui.models import DIRECTIONS, Models
+    room = _room(memory)
+    from translator.ui.models import DIRECTIONS, MEMORY, Models
     from translator.ui.serve import serve
 
-    checkpoints = offered(named or os.environ.get("TRANSLATOR_MODELS", "").split(), DIRECTIONS)
-    serve(Models(checkpoints), mcp=mcp or os.environ.get("TRANSLATOR_MCP") == "1", server_name=host, server_port=port)
+    checkpoints = offered(named or os.environ.get("TRANSLATOR_MODELS", "").split(), DIRECTIONS, transformers)
+    models = Models(checkpoints, memory=room or MEMORY, largest=room)
+    serve(models, mcp=mcp or os.environ.get("TRANSLATOR_MCP") == "1", server_name=host, server_port=port)
+
+
+def _room(memory: float | None) -> int | None:
+    """Bytes that models may take, if somebody says so."""
+    said = os.environ.get("TRANSLATOR_MEMORY") if memory is None else memory
+    if said in (None, ""):
+        return None
+    try:
+        room = float(said)
+    except ValueError:
+        room = 0.0
+    if not 0.01 <= room <= 10_000:
+        raise InputError(f"the memory for models is {str(said)[:40]!r}; it must be GiB, such as 2 or 0.5")
+    return int(room * 2**30)
 
 
 def free_address(host: str, port: int) -> tuple[str, int]:

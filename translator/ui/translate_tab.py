@@ -203,6 +203,8 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
 
 def _foreign(models: session.Models, language: str, text: str) -> dict[str, str]:
     """The language that a text seems to be in, if it is another one, and the direction that translates from it."""
+    if language == "und":  # a model that names none, and may summarise as well
+        return {}
     pairs = {name: name.split("-", 1)[0] for name in models.names if re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", name)}
     ends = {name.rsplit("-", 1)[1] for name in pairs}
     found = looks_like(text, language, sorted({*pairs.values(), *ends}))

@@ -11,7 +11,7 @@ export const LAYERS = [
   ["components"],
   ["tabs"],
   ["host", "live"],
-  ["main.ts", "embed.ts", "test"],
+  ["main.ts", "embed.ts", "notebook.ts", "test"],
 ];
 
 const SOURCES = `${path.sep}src${path.sep}`;

@@ -1,13 +1,14 @@
 /* What kind of screen and theme the page is seen on. */
 
-import { sceneRoot } from "./scene";
+import { playing, sceneRoot } from "./scene";
 
 export type Theme = "light" | "dark";
 
 /** Milliseconds within which a second click belongs to the first. */
 export const DOUBLE_CLICK = 400;
 
-export const phone = (): boolean => innerWidth <= 640;
+/** Whether there is no more room than on a phone: on a page of others, in the explorer's own element. */
+export const phone = (): boolean => (playing().root?.clientWidth || innerWidth) <= 640;
 export const touch = (): boolean => matchMedia("(pointer: coarse)").matches;
 export const dark = (): boolean => sceneRoot().classList.contains("dark");
 export const cssVar = (name: string): string =>

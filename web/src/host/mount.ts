@@ -1,6 +1,6 @@
 /* An explorer in any element of any page: what a notebook, a bare page or another program calls. */
 
-import { enter, playing } from "../dom/scene";
+import { type Scene, enter, playing } from "../dom/scene";
 import type { Tables } from "../dom/scene";
 import type { Theme } from "../dom/screen";
 import type { Language } from "../i18n/language";
@@ -8,34 +8,55 @@ import { loadPlotly } from "../plot/plotly";
 import type { TracePayload } from "../protocol/messages";
 import type { ExplorerServer } from "../protocol/server";
 import type { View } from "../state/view";
+import { Comparison, type ComparisonPick } from "../tabs/compare/comparison";
 import { Explorer, type Pick } from "../tabs/explorer/explorer";
 
-export interface MountOptions {
-  /** What is shown first, as `translator.ui.payload.trace_payload` makes it. */
-  trace?: TracePayload;
-  /** What gives exact arrays and the offline page; without it they are left out where the trace has not all of them. */
-  server?: ExplorerServer;
+/** What any of them is told of the page that it stands on. */
+interface PageOptions {
   /** By default as light as the system is set. */
   theme?: Theme;
   /** By default the browser's, or English. */
   language?: Language;
   /** Words of the other languages; without them all is said in English. */
   tables?: Tables;
-  /** Told after each choice of a kind of attention, a layer, a head, a step or a query. */
-  onPick?: (pick: Pick) => void;
   /** Where plotly.js is, if the page does not bring it as `window.Plotly`. */
   plotly?: string;
 }
 
-export interface Handle {
-  /** Show another translation. */
-  show(trace: TracePayload): void;
-  /** Choose for the reader; `onPick` is told of it. */
-  pick(view: Partial<View>): void;
+export interface MountOptions extends PageOptions {
+  /** What is shown first, as `translator.ui.payload.trace_payload` makes it. */
+  trace?: TracePayload;
+  /** What gives exact arrays and the offline page; without it they are left out where the trace has not all of them. */
+  server?: ExplorerServer;
+  /** Told after each choice of a kind of attention, a layer, a head, a step, a query or a cell. */
+  onPick?: (pick: Pick) => void;
+}
+
+export interface ComparisonMountOptions extends PageOptions {
+  /** The two translations, as `translator.ui.payload.trace_payload` makes them. */
+  traces: [a: TracePayload, b: TracePayload];
+  /** Told after each choice of a kind of attention, a layer, a head or a step. */
+  onPick?: (pick: ComparisonPick) => void;
+}
+
+/** What can be done with whatever was mounted. */
+interface Mounted {
   setTheme(theme: Theme): void;
   setLanguage(language: Language): void;
   /** Leave nothing behind: no element, no listener, no timer, no style. */
   destroy(): void;
+}
+
+export interface Handle extends Mounted {
+  /** Show another translation. */
+  show(trace: TracePayload): void;
+  /** Choose for the reader; `onPick` is told of it. */
+  pick(view: Partial<View>): void;
+}
+
+export interface ComparisonHandle extends Mounted {
+  /** Choose for the reader; `onPick` is told of it. */
+  pick(view: Partial<ComparisonPick>): void;
 }
 
 const system = (): Theme => (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
@@ -48,8 +69,21 @@ const bringPlotly = (address: string, lost: (why: string) => void): void => {
   loadPlotly(address, lost);
 };
 
-/** Put an explorer into an element. The style sheet must be there: the module `embed` brings it along. */
-export const mount = (element: HTMLElement, options: MountOptions = {}): Handle => {
+/** What is put into an element: the explorer, or a comparison. */
+interface Guest {
+  notice(text: string, isError?: boolean): void;
+  changedTheme(): void;
+  changedLanguage(): void;
+  destroy(): void;
+}
+
+/** Put a guest into an element, with a theme and a language of its own. */
+const settle = <G extends Guest>(
+  element: HTMLElement,
+  options: PageOptions,
+  make: (root: HTMLElement, scene: Scene) => G,
+  begin: (guest: G) => void,
+): { guest: G } & Mounted => {
   const before = playing();
   const root = document.createElement("div");
   root.className = "attention-explorer";
@@ -60,26 +94,55 @@ export const mount = (element: HTMLElement, options: MountOptions = {}): Handle 
     language: options.language ?? null,
     tables: options.tables ?? null,
   };
-  const { server, onPick } = options;
-  const explorer = new Explorer(root, { server, onPick, scene });
-  if (options.plotly) bringPlotly(options.plotly, (why) => explorer.notice(why, true));
-  if (options.trace) explorer.show(options.trace);
+  const guest = make(root, scene);
+  if (options.plotly) bringPlotly(options.plotly, (why) => guest.notice(why, true));
+  begin(guest);
   enter(before);
   return {
-    show: (trace) => explorer.show(trace),
-    pick: (view) => explorer.set(view),
+    guest,
     setTheme: (theme) => {
       root.classList.toggle("dark", theme === "dark");
-      explorer.changedTheme();
+      guest.changedTheme();
     },
     setLanguage: (language) => {
       scene.language = language;
-      explorer.changedLanguage();
+      guest.changedLanguage();
     },
     destroy: () => {
-      explorer.destroy();
+      guest.destroy();
       root.remove();
       enter(before);
     },
   };
+};
+
+/** Put an explorer into an element. The style sheet must be there: the module `embed` brings it along. */
+export const mount = (element: HTMLElement, options: MountOptions = {}): Handle => {
+  const { server, onPick, trace } = options;
+  const { guest, ...mounted } = settle(
+    element,
+    options,
+    (root, scene) => new Explorer(root, { server, onPick, scene }),
+    (explorer) => trace && explorer.show(trace),
+  );
+  return {
+    ...mounted,
+    show: (payload) => guest.show(payload),
+    pick: (view) => guest.pick(view),
+  };
+};
+
+/** Put two translations beside each other into an element. The style sheet must be there, as for `mount`. */
+export const mountComparison = (
+  element: HTMLElement,
+  options: ComparisonMountOptions,
+): ComparisonHandle => {
+  const { onPick, traces } = options;
+  const { guest, ...mounted } = settle(
+    element,
+    options,
+    (root, scene) => new Comparison(root, { onPick, scene }),
+    (comparison) => comparison.show(...traces),
+  );
+  return { ...mounted, pick: (view) => guest.pick(view) };
 };

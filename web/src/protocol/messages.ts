@@ -188,6 +188,10 @@ export interface TracePayload {
   profile?: Profile;
   /** It was decoded as the checkpoint is decoded best, with no setting of a visitor's. */
   automatic?: boolean;
+  /** The kinds that there are maps of, where that is not all three. */
+  kinds?: Kind[];
+  /** false: probabilities and candidates are not known, as of arrays from elsewhere. */
+  scored?: false;
   /** How the checkpoint decodes by itself. */
   own?: Settings;
   /** Of a Chinese translation that a server made. */

@@ -32,6 +32,8 @@ export interface FileAnswer {
 export type Inspection = Health & { split?: Piece[][]; error?: string };
 
 export interface ExplorerServer {
+  /** A link to what is shown would lead nowhere: the page holds more than this. */
+  readonly unlinked?: boolean;
   inspect(request: { text: string; direction: string }): Promise<Inspection>;
   /** The same translation with 32-bit weights. */
   exact(request: TraceRequest): Promise<Answer<TracePayload>>;

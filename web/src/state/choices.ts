@@ -1,7 +1,18 @@
 /* What a choice makes of the view. */
 
-import type { Place } from "../protocol/messages";
+import type { Kind, Place } from "../protocol/messages";
 import type { View } from "./view";
+
+/** What another kind of attention brings with it. */
+export const toKind = (kind: Kind, { aggregate }: View): Partial<View> => ({
+  kind,
+  hover: null,
+  cell: null,
+  role: null,
+  overlay: [],
+  pins: { rows: [], columns: [] },
+  ...(aggregate === "rollout" && kind !== "encoder" ? { aggregate: "layer-mean" } : {}),
+});
 
 const toggled = (list: number[], id: number): number[] =>
   list.includes(id) ? list.filter((each) => each !== id) : [...list, id];

@@ -44,6 +44,8 @@ export interface View {
   numbers: boolean;
   /** Large maps and letters, few controls: for a room full of people. */
   presenting: boolean;
+  /** The tokens of the cell that was clicked last: its row and its column. */
+  cell: [row: number, column: number] | null;
   /** A chip that is pointed at. */
   peek: { side: "src" | "tgt"; id: number } | null;
   playing: boolean;
@@ -73,6 +75,7 @@ export const FIRST_STATE: View = {
   numbers: false,
   presenting: false,
   hover: null,
+  cell: null,
   peek: null,
   playing: false,
 };
@@ -88,7 +91,7 @@ export type Wish = Partial<Record<keyof View, string | number | null | undefined
 export const within = (trace: Translation, wanted: Wish): Partial<View> => {
   const kind: Kind = Object.hasOwn(trace.maps, String(wanted.kind))
     ? (wanted.kind as Kind)
-    : "cross";
+    : trace.kinds[trace.kinds.length - 1];
   const { layers, heads } = trace.maps[kind];
   const ok: Record<string, unknown> = {};
   const aggregates = AGGREGATES.map(([value]) => value).filter(

@@ -91,9 +91,7 @@ export const jsonOf = (trace: Translation): string => {
     start: token(trace.start),
     tgt: trace.tgt.map(token),
     steps,
-    encoder: nested(trace, "encoder"),
-    decoder: nested(trace, "decoder"),
-    cross: nested(trace, "cross"),
+    ...Object.fromEntries(trace.kinds.map((kind) => [kind, nested(trace, kind)])),
   });
 };
 

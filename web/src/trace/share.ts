@@ -36,6 +36,7 @@ export const piecesOf = (trace: Translation): Piece[][] => {
 export const specialShares = (trace: Translation): Record<Kind, number> =>
   Object.fromEntries(
     KINDS.map((kind) => {
+      if (!trace.kinds.includes(kind)) return [kind, 0];
       const { layers, heads } = trace.maps[kind];
       let sum = 0;
       for (let l = 0; l < layers; l++)

@@ -73,6 +73,10 @@ export class Translation {
   marks?: Marks;
   /** ALTI+ through all layers, the map of each kind, once it was asked for. */
   contributions?: Record<Kind, Float32Array>;
+  /** The kinds that there are maps of; of a translation that is being written, those that there will be. */
+  readonly kinds: readonly Kind[];
+  /** Whether probabilities and candidates are known. */
+  readonly scored: boolean;
 
   constructor(payload: TracePayload) {
     const { checkpoint } = payload;
@@ -100,10 +104,10 @@ export class Translation {
     this.encoding = payload.encoding;
     this.id = payload.id;
     this.prefix = payload.prefix ?? [];
-    this.maps = Object.fromEntries(KINDS.map((kind) => [kind, unpacked(payload, kind)])) as Record<
-      Kind,
-      Maps
-    >;
+    this.kinds = payload.kinds ?? KINDS;
+    this.scored = payload.scored !== false;
+    const maps = this.kinds.map((kind) => [kind, unpacked(payload, kind)]);
+    this.maps = Object.fromEntries(maps) as Record<Kind, Maps>;
     this.rolled = floatsOf(payload.rollout, payload.encoding);
   }
 

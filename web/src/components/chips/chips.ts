@@ -47,7 +47,7 @@ const chip = (trace: Translation, side: Side, i: number): HTMLElement => {
     },
     cut(token.s, 24),
   );
-  if (side === "tgt")
+  if (side === "tgt" && trace.scored)
     node.append(el("i", { text: Math.exp(trace.steps[i].lp).toFixed(2).replace(/^0/, "") }));
   return node;
 };
@@ -216,7 +216,8 @@ export const makeChips = (x: Needs): Part => {
       const between = lift.map((value, k) => Math.round(value + (grey[k] - value) * share));
       if (weights) shaded(node, weights[i]);
       else shadeChip(node, between as Colour, true);
-      node.title = `p = ${p.toFixed(4)}, ${t("entropy")} ${h.toFixed(2)} ${t("nats")}`;
+      if (x.trace.scored)
+        node.title = `p = ${p.toFixed(4)}, ${t("entropy")} ${h.toFixed(2)} ${t("nats")}`;
       const peeked = peek?.side === "tgt" && peek.id === i;
       node.classList.toggle(
         "link",
@@ -240,7 +241,9 @@ export const makeChips = (x: Needs): Part => {
     x.find(".src-note").textContent = shade.src ? weighed : "";
     x.find(".row-name:not(.steprow) > small:not(.src-note)").textContent = shade.tgt
       ? weighed
-      : t("probability");
+      : x.trace.scored
+        ? t("probability")
+        : "";
   };
   return {
     needs: "trace kind map step query hover peek pins colours language playing marks".split(" "),

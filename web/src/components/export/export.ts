@@ -90,14 +90,15 @@ const fromServer = async (
 };
 
 /** Whose line says what it is: model, size, decoding, time. */
-const modelLine = ({ checkpoint, maps, seconds, settings, own, prefix }: Translation): string => {
-  const size = { layers: maps.cross.layers, heads: maps.cross.heads };
+const modelLine = (trace: Translation): string => {
+  const { checkpoint, kinds, maps, scored, seconds, settings, own, prefix } = trace;
+  const { layers, heads } = maps[kinds[kinds.length - 1]];
   const parts = [
     checkpoint.name,
-    t("{layers} layers × {heads} heads", size),
-    settingsText({ settings, own, prefix }),
+    t("{layers} layers × {heads} heads", { layers, heads }),
+    ...(scored ? [settingsText({ settings, own, prefix })] : []),
   ];
-  if (seconds !== null) parts.push(`${seconds.toFixed(2)} s`);
+  if (seconds !== null && scored) parts.push(`${seconds.toFixed(2)} s`);
   return parts.join(" · ");
 };
 
@@ -208,7 +209,7 @@ export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: (
     const figures: [value: string, text: string][] = [
       ["head", t("this figure")],
       ["mosaic", t("all heads")],
-      ["candidates", t("candidates")],
+      ...(x.trace.scored ? [["candidates", t("candidates")] as [string, string]] : []),
     ];
     which.replaceChildren(...figures.map(([value, text]) => el("option", { value, text })));
     which.value = figure;
@@ -216,6 +217,8 @@ export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: (
     sheet.speak();
     if (x.trace.live) return;
     x.root.querySelectorAll<HTMLElement>(".server-only").forEach((node) => (node.hidden = !server));
+    x.find("[data-export=link]").hidden = !server || !!server.unlinked;
+    x.find("[data-export=python]").hidden = !x.trace.scored;
   };
   return { paint };
 };

@@ -6,6 +6,7 @@ import { t, tParts } from "../../i18n/words";
 import { SPECIAL } from "../../protocol/flags";
 import type { Kind } from "../../protocol/messages";
 import type { ExplorerContext, Part } from "../../state/context";
+import { toKind } from "../../state/choices";
 import type { View } from "../../state/view";
 import { aggregateHeads, aggregateName, aggregates, rowsAlike } from "../../trace/aggregate";
 import { kindName, usually } from "../../trace/names";
@@ -40,16 +41,6 @@ const fill = (select: HTMLSelectElement, count: number, value: number): void => 
     );
   select.value = String(value);
 };
-
-/** What another kind of attention brings with it. */
-const toKind = (kind: Kind, { aggregate }: View): Partial<View> => ({
-  kind,
-  hover: null,
-  role: null,
-  overlay: [],
-  pins: { rows: [], columns: [] },
-  ...(aggregate === "rollout" && kind !== "encoder" ? { aggregate: "layer-mean" } : {}),
-});
 
 const specialsNote = (specials: Specials, share: string): string => {
   if (specials === "shown") return "";
@@ -173,6 +164,8 @@ export const makeHeadline = (x: Needs): Part => {
         .forEach((button) =>
           button.setAttribute("aria-pressed", String(button.dataset[name] === state[name])),
         );
+    for (const button of x.root.querySelectorAll<HTMLElement>("button[data-kind]"))
+      button.hidden = !x.trace.kinds.includes(button.dataset.kind as Kind);
     specials.checked = state.specials === "shown";
   };
   const paint = () => {

@@ -127,6 +127,8 @@ export const makeSide = (x: Needs): Part => {
 
   const candidates = () => {
     const { step } = x.state;
+    x.find("#candidates").hidden = !x.trace.scored;
+    if (!x.trace.scored) return;
     x.find(".at-step").textContent = t("at step {n}", { n: step + 1 });
     const room = phone() ? 8 : searched(x.trace) ? 3 : 6;
     list.replaceChildren(
@@ -153,7 +155,7 @@ export const makeSide = (x: Needs): Part => {
   /** The hypotheses of a beam search that were alive, or ended, at this step. */
   const beams = () => {
     const { step } = x.state;
-    const kept = x.trace.steps[step].b || [];
+    const kept = x.trace.steps[step]?.b || [];
     alive.hidden = !searched(x.trace);
     x.find(".beams-note").textContent = t("{n} at step {step}", { n: kept.length, step: step + 1 });
     hypotheses.replaceChildren(...kept.map((each) => hypothesis(each, !step)));

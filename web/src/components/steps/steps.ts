@@ -73,6 +73,7 @@ export const makeSteps = (x: Needs): Part & { stop: () => void } => {
   const paint = () => {
     const { step, playing } = x.state;
     const total = x.trace.tgt.length;
+    if (!total) return; // self-attention of one text alone
     const { lp, h } = x.trace.steps[step];
     slider.max = String(total);
     slider.value = String(step + 1);
@@ -81,8 +82,12 @@ export const makeSteps = (x: Needs): Part & { stop: () => void } => {
     out.replaceChildren(
       el("span", { class: "where", text: t("Step {n} of {total}", { n: step + 1, total }) }),
       el("span", {}, ...tParts("reads {reads}, predicts {predicts}", words)),
-      el("span", { class: "pp", text: `p = ${two(Math.exp(lp))}` }),
-      el("span", { class: "entropy" }, ...tParts("entropy {h} nats", { h: h.toFixed(2) })),
+      ...(x.trace.scored
+        ? [
+            el("span", { class: "pp", text: `p = ${two(Math.exp(lp))}` }),
+            el("span", { class: "entropy" }, ...tParts("entropy {h} nats", { h: h.toFixed(2) })),
+          ]
+        : []),
     );
     slider.setAttribute("aria-valuetext", out.textContent);
     play.setAttribute("aria-label", playing ? t("Pause") : t("Play"));

@@ -5,6 +5,7 @@ import { stops } from "../../design/scales";
 import { copyText } from "../../dom/clipboard";
 import { drawing, saveAs } from "../../dom/download";
 import { el } from "../../dom/element";
+import { PAGE, type Scene, enter } from "../../dom/scene";
 import { partOf, plant } from "../../dom/template";
 import { clamp, two } from "../../format/number";
 import { cut } from "../../format/text";
@@ -25,6 +26,16 @@ import { drawMap, frameRow, mapsSvg, plotIn } from "./figure";
 type Side = "a" | "b";
 const SIDES: Side[] = ["a", "b"];
 
+/** What is chosen, as it is told to whom mounted the comparison. */
+export type ComparisonPick = Readonly<Pick<ComparedView, "kind" | "layer" | "head" | "step">>;
+
+export interface ComparisonOptions {
+  /** Whose theme and language hold in it; the page's, if nobody says. */
+  scene?: Scene;
+  /** Told after each choice. */
+  onPick?: (pick: ComparisonPick) => void;
+}
+
 /** What both sides have of a kind. */
 interface Shared {
   layers: number;
@@ -41,19 +52,52 @@ export class Comparison {
   private traces: Record<Side, Translation> | null = null;
   private pictures: Record<Side, Picture> | null = null;
   private joined: Picture | null = null;
+  private readonly life = new AbortController();
+  private readonly scene: Scene;
+  private told = "";
 
-  constructor(element: Element) {
+  constructor(
+    element: Element,
+    private readonly options: ComparisonOptions = {},
+  ) {
+    this.scene = options.scene ?? PAGE;
+    this.enter();
     this.root = plant(element, markup);
+    for (const type of ["click", "input", "change", "mousemove"])
+      this.root.addEventListener(type, () => this.enter(), { capture: true, passive: true });
     this.choices();
     for (const side of SIDES) this.point(side);
+    const { signal } = this.life;
     const again = () => this.draw();
-    for (const event of ["explorer-theme", "explorer-plotly"]) addEventListener(event, again);
-    addEventListener("explorer-language", () => {
-      speakMarkup(this.root);
-      this.draw();
-    });
-    new ResizeObserver(again).observe(this.root);
+    for (const event of ["explorer-theme", "explorer-plotly"])
+      addEventListener(event, again, { signal });
+    addEventListener("explorer-language", () => this.changedLanguage(), { signal });
+    const sizes = new ResizeObserver(again);
+    sizes.observe(this.root);
+    signal.addEventListener("abort", () => sizes.disconnect());
     speakMarkup(this.root);
+  }
+
+  /** Take it away, with whatever listens or watches outside of it. */
+  destroy(): void {
+    this.life.abort();
+    this.root.remove();
+  }
+  /** Its own theme and language hold from here on. */
+  enter(): void {
+    enter(this.scene);
+  }
+  changedTheme(): void {
+    this.draw();
+  }
+  changedLanguage(): void {
+    this.enter();
+    speakMarkup(this.root);
+    this.draw();
+  }
+  /** Choose as from outside. */
+  pick(view: Partial<ComparisonPick>): void {
+    this.set(view);
   }
 
   find<E extends Element = HTMLElement>(selector: string): E {
@@ -103,6 +147,7 @@ export class Comparison {
   /* ---- drawing ---- */
   private draw(): void {
     const { traces, state } = this;
+    this.enter();
     if (!traces || !window.Plotly || !this.root.clientWidth) return;
     const { kind, unit } = state;
     const maps = SIDES.map((side) => traces[side].maps[kind]);
@@ -224,10 +269,18 @@ export class Comparison {
     slider.value = String(now + 1);
     slider.style.setProperty("--fill", (total > 1 ? (100 * now) / (total - 1) : 100) + "%");
     const where = kind === "encoder" ? "Query {n} of {total}" : "Step {n} of {total}";
+    this.tell();
     slider.ariaValueText = t(where, { n: now + 1, total });
     this.find(".where").textContent = slider.ariaValueText;
     const rows = SIDES.map((side) => this.step(side, Math.min(now, last(side))));
     if (this.joined) frameRow(this.find(".map.difference"), rows[0]);
+  }
+  private tell(): void {
+    const { kind, layer, head, step } = this.state;
+    const pick = { kind, layer, head, step };
+    const told = JSON.stringify(pick);
+    if (told !== this.told) this.options.onPick?.(pick);
+    this.told = told;
   }
   /** Show a step on one side; gives the row of it. */
   private step(side: Side, at: number): number {

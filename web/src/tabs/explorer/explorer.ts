@@ -22,7 +22,7 @@ import { LANGUAGES, pageLanguage } from "../../i18n/language";
 import { speakMarkup } from "../../i18n/markup";
 import type { Kind, Role, StepPayload, TracePayload } from "../../protocol/messages";
 import type { ExplorerServer } from "../../protocol/server";
-import { overlaid, pinned, pinnedCell } from "../../state/choices";
+import { overlaid, pinned, pinnedCell, toKind } from "../../state/choices";
 import type { Changed, ExplorerContext, Part, Room, Signals } from "../../state/context";
 import type { Linked } from "../../state/permalink";
 import { COLOUR_KEYS, type Cell, FIRST_STATE, MAP_KEYS, type View, within } from "../../state/view";
@@ -45,6 +45,8 @@ export type Pick = Readonly<{
   head: number;
   step: number;
   query: number;
+  /** The tokens of the cell that was clicked last: its row and its column. */
+  cell: View["cell"];
 }>;
 
 export interface ExplorerOptions {
@@ -57,7 +59,7 @@ export interface ExplorerOptions {
 }
 
 /** What a choice may change that is told. */
-const PICKED: (keyof Pick)[] = ["kind", "layer", "head", "step", "query"];
+const PICKED: (keyof Pick)[] = ["kind", "layer", "head", "step", "query", "cell"];
 /** Every explorer that is there; keys on the page go to the one that was touched last. */
 const living = new Set<Explorer>();
 let touched: Explorer | null = null;
@@ -274,8 +276,8 @@ export class Explorer implements ExplorerContext {
     if (this.picked && PICKED.some((name) => changed.has(name))) this.tellPick();
   }
   private tellPick(): void {
-    const { kind, layer, head, step, query } = this.state;
-    this.picked?.({ kind, layer, head, step, query });
+    const { kind, layer, head, step, query, cell } = this.state;
+    this.picked?.({ kind, layer, head, step, query, cell });
   }
   /** While tokens come the large map waits for them to be painted: it takes longer than all the rest. */
   private soon(changed: Changed): void {
@@ -329,8 +331,24 @@ export class Explorer implements ExplorerContext {
 
   /* ---- choices ---- */
   chooseRow(i: number, hover: Cell | null = null): void {
-    const [id] = this.picture().rows[i].ids;
-    this.set(this.state.kind === "encoder" ? { query: id, hover } : { step: id, hover });
+    const { rows, columns } = this.picture();
+    const [id] = rows[i].ids;
+    const cell: View["cell"] = hover ? [id, columns[hover.j].ids[0]] : null;
+    const row = this.state.kind === "encoder" ? { query: id } : { step: id };
+    this.set({ ...row, hover, ...(cell ? { cell } : {}) });
+  }
+  /** Choose as from outside: another kind brings what goes with it, and a cell its row. */
+  pick({ cell, ...view }: Partial<View>): void {
+    const { kind } = view;
+    this.set({ ...(kind && kind !== this.state.kind ? toKind(kind, this.state) : {}), ...view });
+    this.memory = {};
+    if (cell === null) this.set({ cell, hover: null });
+    if (!cell || !this.trace) return;
+    const { rows, columns } = this.picture();
+    const [i, j] = [rows, columns].map((all, at) =>
+      all.findIndex(({ ids }) => ids.includes(cell[at])),
+    );
+    if (i >= 0 && j >= 0) this.chooseRow(i, { i, j });
   }
   pin(side: "rows" | "columns", id: number): void {
     this.set({ pins: pinned(this.state.pins, side, id) });
@@ -359,12 +377,13 @@ export class Explorer implements ExplorerContext {
     if (wish) this.wanted = null;
     this.set({
       trace: this.version,
-      kind,
+      kind: trace.kinds.includes(kind) ? kind : trace.kinds[trace.kinds.length - 1],
       view,
       ...(same || picked ? { layer, head } : trace.leading),
-      step: Math.min(3, trace.tgt.length - 1),
-      query: Math.min(1, trace.src.length - 1),
+      step: Math.max(0, Math.min(3, trace.tgt.length - 1)),
+      query: Math.max(0, Math.min(1, trace.src.length - 1)),
       hover: null,
+      cell: null,
       peek: null,
       pins: { rows: [], columns: [] },
       overlay: [],
@@ -372,6 +391,8 @@ export class Explorer implements ExplorerContext {
     });
     this.appear();
     this.find(".export").hidden = false;
+    this.find(".under").hidden = !payload.health.limit; // nobody measured the text
+    this.root.classList.toggle("untargeted", !trace.tgt.length);
     this.health.show(trace);
     this.payload = payload;
   }
