@@ -43,7 +43,7 @@ def explorer(message: dict[str, Any] | None, *, functions: Sequence[Callable], e
     Its value is a message (`send`): a "step", a "trace", an "error" or an "example".
 
     Args:
-        functions: what the page may ask the server for: inspect, exact, npz, offline, ready.
+        functions: what the page may ask the server for: inspect, exact, npz, offline, local, ready.
     """
     mount = "explorer(element, props, watch, server)"
     return _component(mount, send(message), elem_id=elem_id, functions=functions)
