@@ -38,7 +38,9 @@ def test_a_lost_download_can_go_on(live: Any) -> None:
     assert part.status_code == 206 and part.content == whole[1000:]
 
 
-@pytest.mark.parametrize("path", ["live/", "live/manifest.json", f"live/{'0' * 64}/model.safetensors", "live/../app.py"])
+@pytest.mark.parametrize(
+    "path", ["live/", "live/manifest.json", f"live/{'0' * 64}/model.safetensors", "live/../app.py"]
+)
 def test_nothing_else_is_sent(live: Any, path: str) -> None:
     offered(live)
     assert httpx.get(live.url + path).status_code == 404

@@ -7,7 +7,7 @@ import { LANGUAGES } from "../../i18n/language";
 import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { Message, TracePayload } from "../../protocol/messages";
-import type { ExplorerServer } from "../../protocol/server";
+import type { Answer, ExplorerServer } from "../../protocol/server";
 import { readPermalink } from "../../state/permalink";
 import { Explorer } from "../../tabs/explorer/explorer";
 import { type Props, type Watch, firstExample, pageData } from "../../tabs/page";
@@ -15,6 +15,7 @@ import { settingsText } from "../../trace/settings";
 import { isBusy, makeBusy } from "./busy";
 import { type Examples, makeExamples } from "./examples";
 import { direction, field, groupRadios, setDirection, setField, settle } from "./fields";
+import { Here, type Local } from "./here";
 import { makeInspection } from "./inspection";
 import { makeLoading } from "./loading";
 import { type Fields, type Opening, readOpening } from "./opening";
@@ -47,6 +48,11 @@ const filledWith = async (way: string): Promise<void> => {
     await new Promise((done) => setTimeout(done, BETWEEN));
 };
 
+/** A server that lets browsers compute with its checkpoints. */
+interface Lends {
+  local(request: { direction: string }): Promise<Answer<Local>>;
+}
+
 class ExplorerPage {
   private readonly x: Explorer;
   private readonly busy: (on: boolean) => void;
@@ -60,12 +66,17 @@ class ExplorerPage {
   private last: string | null = null;
   private pressed = 0;
   private settled = false;
+  /** Where the server lends its checkpoints; a live page has no such server. */
+  private readonly here: Here | null;
 
   constructor(
     element: Element,
     private readonly props: Props,
-    server: ExplorerServer | null,
+    given: (ExplorerServer & Partial<Lends>) | null,
   ) {
+    const lends = given?.local ? (given as ExplorerServer & Lends) : null;
+    this.here = lends && new Here(lends, (text) => this.x.notice(text));
+    const server = this.here?.server ?? given;
     const x = (this.x = new Explorer(element, { server }));
     entry.explorer = x;
     this.busy = makeBusy(() => this.lost(), server?.gone);
@@ -205,12 +216,18 @@ class ExplorerPage {
       this.run++;
       this.examples.forget();
       this.pressed = event.timeStamp;
+      this.here?.stop();
+      if (this.here?.takes(direction())) {
+        event.stopImmediatePropagation(); // Gradio would ask the server
+        void this.here.translate(this.run, (message) => this.take(message));
+      }
     }
     if (!within(event, "#stop")) return;
     if (event.isTrusted && event.timeStamp - this.pressed < DOUBLE_CLICK) {
       event.stopImmediatePropagation(); // meant Translate, in whose place Stop has come
       return;
     }
+    this.here?.stop();
     this.busy(false);
     this.run++;
     this.goBack();
@@ -233,7 +250,7 @@ class ExplorerPage {
     const toggle = x.find(".settings-toggle");
     const sheet = document.querySelector("#settings");
     if (sheet) x.find(".under").after(sheet); // right below its button, for the eye and for Tab
-    sheet?.append(this.when);
+    sheet?.append(...(this.here ? [this.here.row] : []), this.when);
     toggle.addEventListener("click", () => {
       const open = document.body.classList.toggle("settings-open");
       toggle.setAttribute("aria-expanded", String(open));
@@ -260,6 +277,7 @@ class ExplorerPage {
   private async go(way: string): Promise<void> {
     await filledWith(way);
     settle();
+    this.dim(); // an example may have come before the direction was filled in
     this.examples.offer();
     this.loading();
     if (this.opening.isPending()) press("translate");

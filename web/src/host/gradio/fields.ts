@@ -21,6 +21,12 @@ export const setDirection = (value: string): void => {
   if (radio && !radio.checked) radio.click();
 };
 
+/** What stands in a decoding control. */
+export const settingText = (name: string): string =>
+  document.querySelector<Field>(
+    name === "method" ? "#method input:checked" : `#setting-${name} :is(input, textarea)`,
+  )?.value ?? "";
+
 let settled: () => void;
 /** Resolves when the fields hold what the address or the first example says: before, they must not be read. */
 export const pageSettled = new Promise<void>((done) => {

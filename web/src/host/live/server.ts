@@ -2,7 +2,7 @@
 
 import type { Kind } from "../../protocol/messages";
 import { offlinePage } from "./offline";
-import { Refused, Stopped, type Client } from "./client";
+import { Refused, Stopped, type Caller } from "./client";
 import type { Weights } from "./weights";
 
 type Asked = Record<string, unknown> & { text: string; direction: string };
@@ -35,8 +35,8 @@ const past = ({ text, direction, settings, id }: Asked) => ({
   ...(typeof id === "string" ? { id } : {}),
 });
 
-/** The functions of `server`; what needs the model waits for it. */
-export const liveServer = (client: Client, weights: Weights) => {
+/** The functions of `server`; what needs the model waits for it. `shell`: where the offline page's shell is. */
+export const liveServer = (client: Caller, weights: Weights, shell: () => string) => {
   const stoppers = new Map<string, AbortController>();
   const lab = (name: LabName, { run, ...asked }: Asked, more: object) => {
     const stopper = new AbortController();
@@ -49,23 +49,31 @@ export const liveServer = (client: Client, weights: Weights) => {
     };
     return told(work().finally(() => stoppers.delete(number)));
   };
+  const again = async <N extends "exact" | "npz">(name: N, asked: Asked) => {
+    await weights.ready(asked.direction);
+    return client.call(name, past(asked));
+  };
   return {
     /** Nobody has to be there. */
     gone: async () => false,
     ready: async () => ({ state: "ready" }),
-    inspect: ({ text, direction }: Asked) => client.call("inspect", { text, direction }),
-    exact: (asked: Asked) => told(client.call("exact", past(asked))),
+    /** While a person types: nothing is fetched for that. */
+    inspect: async ({ text, direction }: Asked) => {
+      await weights.underway(direction);
+      return client.call("inspect", { text, direction });
+    },
+    exact: (asked: Asked) => told(again("exact", asked)),
     npz: (asked: Asked) =>
       told(
-        client.call("npz", past(asked)).then(async (bytes) => ({
+        again("npz", asked).then(async (bytes) => ({
           base64: await base64(new Blob([bytes as Uint8Array<ArrayBuffer>])),
           type: "application/octet-stream",
         })),
       ),
     offline: (asked: Asked) =>
       told(
-        client.call("exact", past(asked)).then(async (payload) => ({
-          base64: await base64(await offlinePage(payload)),
+        again("exact", asked).then(async (payload) => ({
+          base64: await base64(await offlinePage(payload, shell())),
           type: "text/html",
         })),
       ),
