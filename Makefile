@@ -133,12 +133,13 @@ assets: $(VENV)/.dev
 	$(PY) -m translator.ui.assets
 	$(PY) -m benchmarks.pictures
 
-# The part of plotly.js that is drawn with here, of the version that the package makes figures for.
-plotly: $(VENV)/.dev
-	cd assets/vendor && version=$$($(abspath $(PY)) -c "from plotly import offline; print(offline.get_plotlyjs_version())") \
-	&& archive=$$(npm pack --silent plotly.js-cartesian-dist-min@$$version) \
-	&& tar -xzf $$archive --strip-components=1 package/plotly-cartesian.min.js package/LICENSE \
-	&& mv LICENSE plotly-LICENSE && rm $$archive
+# The part of plotly.js that is drawn with here, of the version that the package makes figures for: web/plotly.mjs.
+plotly: $(VENV)/.dev web/node_modules/.installed
+	@mkdir -p runs/plotly
+	npm install --silent --ignore-scripts --no-save --prefix runs/plotly \
+	  plotly.js@$$($(PY) -c "from plotly import offline; print(offline.get_plotlyjs_version())")
+	node web/plotly.mjs runs/plotly/node_modules/plotly.js assets/vendor/plotly-custom.min.js
+	cp runs/plotly/node_modules/plotly.js/LICENSE assets/vendor/plotly-LICENSE
 
 # requirements.lock, after another pin.
 lock: $(VENV)/.dev

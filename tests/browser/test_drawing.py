@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from playwright.sync_api import Page
 
 from benchmarks.shown import next_head, shown
+from translator import figures
 
 pytestmark = pytest.mark.browser
 FIRST = "en-zh-father"
@@ -163,3 +166,10 @@ def test_a_zoom_right_after_another_head_shows_that_head(open_page: Callable[...
     whole = [-0.5, len(stored["src"]) - 0.5]
     range_ = "document.querySelector('#attention-detail .plot')._fullLayout.xaxis.range"
     page.wait_for_function(f"JSON.stringify({range_}) === '{json.dumps(whole, separators=(',', ':'))}'", timeout=10_000)
+
+
+def test_plotly_draws_every_kind_of_trace_that_figures_are_made_of(open_page: Callable[..., Page]) -> None:
+    sources = (Path(figures.__file__).parent).glob("*.py")
+    made = {kind for each in sources for kind in re.findall(r"\.add_(\w+)\(", each.read_text(encoding="utf-8"))}
+    known = open_page().evaluate("Object.keys(Plotly.PlotSchema.get().traces)")
+    assert made - {"annotation", "shape", "hline", "vline"} == set(known)

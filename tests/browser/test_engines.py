@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from benchmarks.shown import SHOWN
+from translator import Translator
+from translator.ui.live.site import write_site
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="`make engines` installs it")
 wait = pytest.importorskip("selenium.webdriver.support.wait")
@@ -137,3 +142,54 @@ def test_everything_can_be_saved(open_page: Callable[..., Driver], kind: str) ->
     until(page, "saved.length")
     (name, size), *_ = page.execute_script("return saved")
     assert name.endswith("." + {"Offline page": "html"}.get(kind, kind.lower())) and size > 500
+
+
+@pytest.fixture
+def live(tiny: Translator, tmp_path: Path) -> Iterator[Any]:
+    """A live page from the plainest host."""
+    spec = importlib.util.spec_from_file_location("file_host", Path(__file__).parent / "file_host.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    write_site(tmp_path, [tiny], texts=["Ich renne in den Park."])
+    with module.host(tmp_path) as host:
+        yield host
+
+
+def opened_live(driver: Driver, host: Any, width: int = 1440) -> Driver:
+    driver.set_window_size(width, 900)
+    driver.get(host.address)
+    driver.execute_script(WATCH)
+    until(driver, "document.querySelector('#attention-detail .xtick')")
+    return driver
+
+
+def translated_live(page: Driver, text: str) -> dict[str, Any]:
+    page.execute_script(TYPE, "#source-text textarea", text)
+    page.execute_script("document.querySelector('#translate').click()")
+    until(page, f"(AttentionExplorer.trace() || {{}}).source === {text!r}")
+    return page.execute_script("return AttentionExplorer.trace()")
+
+
+@pytest.mark.parametrize("width", [640, 1440])
+def test_a_live_page_has_pythons_maps(driver: Driver, live: Any, tiny: Translator, width: int) -> None:
+    page = opened_live(driver, live, width)
+    trace, expected = translated_live(page, "Das Haus ist alt."), tiny.translate("Das Haus ist alt.")
+    assert [token["id"] for token in trace["tgt"]] == [token.id for token in expected.tgt]
+    for kind in ("encoder", "decoder", "cross"):
+        np.testing.assert_allclose(np.array(trace[kind]), expected.weights(kind), atol=2e-5, rtol=0)
+    assert page.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    assert page.execute_script("return faults") == []
+
+
+def test_a_live_page_refuses_damaged_weights_and_fetches_them_again(driver: Driver, live: Any) -> None:
+    page = opened_live(driver, live)
+    live.damaged = True
+    page.execute_script(TYPE, "#source-text textarea", "Das Haus ist alt.")
+    page.execute_script("document.querySelector('#translate').click()")
+    until(page, "document.querySelector('#weights[data-state=failed]')")
+    assert "model.safetensors is damaged" in page.execute_script("return document.querySelector('#weights').innerText")
+    live.damaged = False
+    page.execute_script("document.querySelector('#weights .go').click()")
+    until(page, "document.querySelector('#weights[data-state=here]')")
+    assert translated_live(page, "Das Haus ist alt.")["source"] == "Das Haus ist alt."

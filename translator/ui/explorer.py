@@ -43,7 +43,8 @@ def explorer(message: dict[str, Any] | None, *, functions: Sequence[Callable], e
     Its value is a message (`send`): a "step", a "trace", an "error" or an "example".
 
     Args:
-        functions: what the page may ask the server for: inspect, ready, exact, resume, npz, offline, left_out, alti.
+        functions: what the page may ask the server for: inspect, ready, exact, resume, npz, offline, left_out, alti,
+            local.
     """
     mount = "explorer(element, props, watch, server)"
     return _component(mount, send(message), elem_id=elem_id, functions=functions)

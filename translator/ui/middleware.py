@@ -26,6 +26,7 @@ from translator.ui.forwarded import HOSTS, Trust, host_of, without_page
 from translator.ui.handlers import Handler
 from translator.ui.job import CALLER, Caller
 from translator.ui.limits import Doors
+from translator.ui.live.published import Published
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -40,7 +41,7 @@ PIECE = 64 * 1024
 """Bytes of an answer that are handed on at once; the next follow when these have left."""
 
 _READ = re.compile(
-    r"/(config/?|theme\.css|robots\.txt|favicon\.ico|manifest\.json|pwa_icon(/\d+)?|(static|assets|svelte)/.+"
+    r"/(config/?|live/.+|theme\.css|robots\.txt|favicon\.ico|manifest\.json|pwa_icon(/\d+)?|(static|assets|svelte)/.+"
     r"|gradio_api/(info/?|openapi\.json|app_id/?|startup-events|theme\.css|queue/(data|status)"
     r"|file=(?![a-z][a-z0-9+.-]+:).+|call/(v2/)?\w+/[\w-]{1,64}))?",
     re.IGNORECASE,
@@ -103,6 +104,7 @@ class Guard:
         held: Held | None = None,
         page_headers: Sequence[Header] = (),
         trust: Trust | None = None,
+        published: Published | None = None,
     ) -> None:
         """Stand before `app`.
 
@@ -111,8 +113,10 @@ class Guard:
             handlers: what answers an event's number, or an endpoint's name.
             functions: what answers a component's question.
             tools: ASGI application that speaks the Model Context Protocol, where that is asked for.
+            published: files that browsers compute with themselves.
         """
         self.app = app
+        self._published = published or Published()
         self._trust = trust or Trust()
         self._page: Any = GZipMiddleware(app, minimum_size=1024, compresslevel=6)
         self._page_headers = page_headers
@@ -179,6 +183,9 @@ class Guard:
             query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
             key = found["event"] or query.get("session_hash", [""])[0]
             await self._stream(key, not found["event"], receive, answer)
+            return
+        if scope["path"].lower().startswith("/live/"):
+            await self._published(scope, receive, answer.send)
             return
         page = scope["method"] == "GET" and _PAGE.fullmatch(scope["path"])
         if _PAGE.fullmatch(scope["path"]):

@@ -18,6 +18,7 @@ from translator.errors import CancelledError, CheckpointError, InputError, Trans
 from translator.trace import Step, Trace
 from translator.ui import zero
 from translator.ui.gate import Gate, Stop
+from translator.ui.live.published import Published
 from translator.ui.readers import Readers
 from translator.ui.store import TraceStore
 
@@ -39,7 +40,7 @@ class Models:
     """Checkpoints by the names that the page shows; each is loaded once, and again after it was let go.
 
     `gate` lets few requests run them at once, `desk` those that take milliseconds; `store` keeps recent traces for
-    exports; `readers` knows which sessions listen.
+    exports; `readers` knows which sessions listen; `published` has what browsers compute with themselves.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Models:
         """
         self.gate, self.store, self.readers = Gate(), TraceStore(), Readers()
         self.desk = Gate(workers=1)
+        self.published = Published()
         self.names = dict(names or offered(shipped=DIRECTIONS))
         self.device = "cpu" if zero.here() else device  # there only what is marked may touch a GPU
         self.memory, self.largest = memory, largest

@@ -138,6 +138,7 @@ def _guarded(page: gr.Blocks, models: Models, trust: Trust, *, mcp: bool) -> Any
             tools=tools,
             page_headers=frontend.PAGE_HEADERS,
             trust=trust,
+            published=models.published,
         )
         async with tools.run() if tools else nullcontext():
             yield

@@ -15,6 +15,7 @@ from translator.registry.decoding import AUTOMATIC, CONTROLLED, Control, Setting
 from translator.ui import explorer, frontend, session
 from translator.ui.asked import Asked, marked, told, whole_numbers
 from translator.ui.foreign import looks_like
+from translator.ui.live.here import files_here
 from translator.ui.message import answer
 from translator.ui.offline import offline_page
 
@@ -101,6 +102,7 @@ def _settings() -> list[gr.components.Component]:
 def _control(each: Setting, control: Control) -> gr.components.Component:
     """How a setting is asked for, as the registry says."""
     look: dict[str, Any] = {"label": each.label, "elem_classes": f"for-{each.method}" if each.method else None}
+    look["elem_id"] = f"setting-{each.name}"
     if control.kind == "text":  # an empty gr.Number would send 0
         return gr.Textbox(control.value, **look)
     if control.kind == "number":
@@ -197,8 +199,12 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     def ready(request: Asked) -> dict:
         return {"state": models.state(request.get("direction", ""))}
 
+    def local(request: Asked) -> dict:
+        direction = request.get("direction", "")
+        return models.ask(direction, lambda model: files_here(models.published, direction, model))
+
     quick = marked(inspect, where="desk"), marked(ready, where="at once")
-    return [told(each) for each in (*quick, exact, resume, npz, offline, left_out, alti)]
+    return [told(each) for each in (*quick, exact, resume, npz, offline, left_out, alti, local)]
 
 
 def _foreign(models: session.Models, language: str, text: str) -> dict[str, str]:

@@ -27,8 +27,9 @@ LIVE = frontend.STATIC / "live"
 LEVELS = ("subword", "word", "char")
 """The vocabularies that the page tokenizes by."""
 MANIFEST_VERSION = 1
-_COPIED = ("config.json", "src.json", "tgt.json", "README.md")
 WEIGHTS = "model.safetensors"
+CHECKPOINT = {"config": "config.json", "src": "src.json", "tgt": "tgt.json", "weights": WEIGHTS}
+"""The files that a page reads of a checkpoint, by what they are in its manifest."""
 
 
 def write_site(folder: Path, models: Sequence[Translator], *, texts: Sequence[str] = ()) -> list[Path]:
@@ -81,6 +82,12 @@ def check(model: Translator) -> Path:
     return folder
 
 
+def profile_of(model: Translator) -> dict[str, Any] | None:
+    """What the heads of a checkpoint do over a corpus, as its page reads it, if that was measured."""
+    found = stored_profile(model)
+    return profile_payload(found) if found else None
+
+
 class _Site:
     """A site that is being written; every file is noted."""
 
@@ -108,13 +115,12 @@ class _Site:
         place = f"checkpoints/{name}"
         entries = {
             file: self.write(f"{place}/{file}", (folder / file).read_bytes())
-            for file in (*_COPIED, WEIGHTS)
+            for file in ("README.md", *CHECKPOINT.values())
             if (folder / file).is_file()
         }
-        files = {"config": "config.json", "src": "src.json", "tgt": "tgt.json", "weights": WEIGHTS}
-        found = {part: entries[file] for part, file in files.items()}
-        if profile := stored_profile(model):
-            found["profile"] = self.write_json(f"{place}/profile.json", profile_payload(profile))
+        found = {part: entries[file] for part, file in CHECKPOINT.items()}
+        if profile := profile_of(model):
+            found["profile"] = self.write_json(f"{place}/profile.json", profile)
         size = sum(entry["size"] for entry in found.values())
         if "zh" in model.languages:
             self.chinese = self.chinese or self.write("chinese.json.gz", chinese_file())

@@ -25,6 +25,7 @@ import {
   settingsAsked,
   settle,
 } from "./fields";
+import { Here, type Local } from "./here";
 import { makeInspection } from "./inspection";
 import { makeLoading } from "./loading";
 import { type Fields, type Opening, keepShown, readOpening } from "./opening";
@@ -58,6 +59,11 @@ const filledWith = async (way: string): Promise<void> => {
     await new Promise((done) => setTimeout(done, BETWEEN));
 };
 
+/** A server that lets browsers compute with its checkpoints. */
+interface Lends {
+  local(request: { direction: string }): Promise<Answer<Local>>;
+}
+
 class ExplorerPage {
   private readonly x: Explorer;
   private readonly busy: (on: boolean) => void;
@@ -76,12 +82,18 @@ class ExplorerPage {
   private untouched = "";
   private pressedWith = "";
   private shownWith = "";
+  /** Where the server lends its checkpoints; a live page has no such server. */
+  private readonly here: Here | null;
+  private readonly server: ExplorerServer | null;
 
   constructor(
     element: Element,
     private readonly props: Props,
-    private readonly server: ExplorerServer | null,
+    given: (ExplorerServer & Partial<Lends>) | null,
   ) {
+    const lends = given?.local ? (given as ExplorerServer & Lends) : null;
+    this.here = lends && new Here(lends, (text) => this.x.notice(text));
+    const server = (this.server = this.here?.server ?? given);
     const x = (this.x = new Explorer(element, { server, onPick: () => this.keep() }));
     entry.explorer = x;
     this.busy = makeBusy(() => this.lost(), server?.gone);
@@ -266,12 +278,18 @@ class ExplorerPage {
       this.pressedWith = settingsAsked();
       this.examples.forget();
       this.pressed = event.timeStamp;
+      this.here?.stop();
+      if (this.here?.takes(direction())) {
+        event.stopImmediatePropagation(); // Gradio would ask the server
+        void this.here.translate(this.run, (message) => this.take(message));
+      }
     }
     if (!within(event, "#stop")) return;
     if (event.isTrusted && event.timeStamp - this.pressed < DOUBLE_CLICK) {
       event.stopImmediatePropagation(); // meant Translate, in whose place Stop has come
       return;
     }
+    this.here?.stop();
     this.busy(false);
     this.run++;
     this.goBack();
@@ -294,7 +312,7 @@ class ExplorerPage {
     const toggle = x.find(".settings-toggle");
     const sheet = document.querySelector("#settings");
     if (sheet) x.find(".under").after(sheet); // right below its button, for the eye and for Tab
-    sheet?.append(this.when);
+    sheet?.append(...(this.here ? [this.here.row] : []), this.when);
     for (const name of ["input", "change"]) sheet?.addEventListener(name, () => this.speak());
     toggle.addEventListener("click", () => {
       const open = document.body.classList.toggle("settings-open");
@@ -330,6 +348,7 @@ class ExplorerPage {
   private async go(way: string): Promise<void> {
     await filledWith(way);
     settle();
+    this.dim(); // an example may have come before the direction was filled in
     this.examples.offer();
     this.loading();
     this.dim(); // what was shown before the fields were filled may be theirs by now

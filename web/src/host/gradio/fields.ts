@@ -34,6 +34,11 @@ export const settingsAsked = (): string => {
   });
   return JSON.stringify([chosen, ...used.map((node) => node.value)]);
 };
+/** What stands in a decoding control. */
+export const settingText = (name: string): string =>
+  document.querySelector<Field>(
+    name === "method" ? "#method input:checked" : `#setting-${name} :is(input, textarea)`,
+  )?.value ?? "";
 
 let settled: () => void;
 /** Resolves when the fields hold what the address or the first example says: before, they must not be read. */

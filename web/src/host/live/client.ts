@@ -32,16 +32,34 @@ interface Waiting extends Listening {
   fail: (error: Error) => void;
 }
 
-const WORKER = "worker.js";
-const MANIFEST = "manifest.json";
+/** Whom a call can be asked of. */
+export interface Caller {
+  call<N extends Name>(
+    name: N,
+    given: Calls[N]["given"],
+    listening?: Listening,
+  ): Promise<Calls[N]["gives"]>;
+}
 
-/** One worker for the page, started with the first call. */
-export class Client {
+/** One worker, started with the first call. */
+export class Client implements Caller {
   private worker: Worker | undefined;
   private readonly waiting = new Map<number, Waiting>();
   private calls = 0;
 
-  constructor(private readonly version: string) {}
+  /** Addresses of the worker's script and of the manifest of what it computes with. */
+  constructor(
+    private readonly script: string,
+    private readonly manifest: string,
+  ) {}
+
+  /** End the worker; whoever waits for it is told so. */
+  close(): void {
+    this.worker?.terminate();
+    this.worker = undefined;
+    for (const { fail } of this.waiting.values()) fail(new Stopped());
+    this.waiting.clear();
+  }
 
   call<N extends Name>(
     name: N,
@@ -54,7 +72,7 @@ export class Client {
       if (signal?.aborted) return fail(new Stopped());
       this.waiting.set(id, { ...listening, done, fail });
       const worker = (this.worker ??= this.start());
-      const site = new URL(`${MANIFEST}?v=${this.version}`, document.baseURI).href;
+      const site = new URL(this.manifest, document.baseURI).href;
       worker.postMessage({ id, name, given, site });
       signal?.addEventListener("abort", () => {
         worker.postMessage({ cancel: id });
@@ -65,9 +83,7 @@ export class Client {
   }
 
   private start(): Worker {
-    const worker = new Worker(new URL(`${WORKER}?v=${this.version}`, document.baseURI), {
-      type: "module",
-    });
+    const worker = new Worker(new URL(this.script, document.baseURI), { type: "module" });
     worker.onmessage = ({ data }: MessageEvent<Reply>) => this.hear(data);
     worker.onerror = (event) => {
       event.preventDefault();

@@ -1,17 +1,12 @@
 /* The page's fields, in the shape that the explorer reads: radios as segments, sliders, and their values. */
 
 import { el } from "../../dom/element";
-import { DECODING, METHODS } from "../../protocol/registry";
+import { METHODS } from "../../protocol/registry";
+import { AUTOMATIC, CONTROLLED, type Controlled, usedSettings, valueIn } from "./settings";
 import { site } from "./site";
 
-const AUTOMATIC = "automatic";
 /** How to decode; "automatic" is what the checkpoint says it is decoded best with. */
 const CHOICES = [AUTOMATIC, ...Object.keys(METHODS)];
-
-/** The settings that a page asks for behind the method, and how. */
-const CONTROLLED = DECODING.flatMap((setting) =>
-  setting.control ? [{ ...setting, control: setting.control }] : [],
-);
 
 /** Names of the settings, as links carry them. */
 export const SETTINGS = ["method", ...CONTROLLED.map(({ name }) => name)];
@@ -78,13 +73,7 @@ const inputOf = (name: string): HTMLInputElement =>
     name === "method" ? "#method input:checked" : `#settings [data-setting="${name}"]`,
   )!;
 
-/** What stands in a control; of a text that is typed, the number, with a point or a comma. */
-const valueOf = ({ name, control }: (typeof CONTROLLED)[number]): string | number => {
-  const { value } = inputOf(name);
-  const typed = value.trim().replace(",", ".");
-  if (control.kind === "text" && (typed === "" || Number.isNaN(Number(typed)))) return value.trim();
-  return Number(typed);
-};
+const valueOf = (each: Controlled): string | number => valueIn(inputOf(each.name).value, each);
 
 /** The settings' values, in their order. */
 export const settingValues = (): (string | number)[] => [
@@ -107,12 +96,5 @@ export const fillSettings = (values: readonly unknown[]): void =>
     }
   });
 
-/** The settings that the chosen method uses; what is left blank is the checkpoint's. */
-export const chosenSettings = (): object => {
-  const method = inputOf("method").value;
-  const used = CONTROLLED.filter(
-    (each) => (!each.method || each.method === method) && valueOf(each) !== each.control.blank,
-  );
-  const chosen = Object.fromEntries(used.map((each) => [each.name, valueOf(each)]));
-  return method === AUTOMATIC ? chosen : { method, ...chosen };
-};
+/** The settings that the chosen method uses. */
+export const chosenSettings = (): object => usedSettings(inputOf("method").value, valueOf);

@@ -16,13 +16,14 @@ import { plainTrace } from "../../trace/plain";
 import { entry as gradioEntry, mountExplorer } from "../gradio/explorer";
 import { direction, dressFields, field as anyField, pageSettled, setField } from "../gradio/fields";
 import { mountAbout } from "./about";
-import { canCompute, Client, Stopped } from "./client";
+import { canCompute, Client } from "./client";
 import { mountLiveCompare } from "./compare";
 import { chosenSettings, directions, fillSettings, settingsForm, settingValues } from "./form";
 import markup from "./page.html";
 import { liveServer } from "./server";
-import { site } from "./site";
+import { offerOf, site } from "./site";
 import { mountTabs } from "./tabs";
+import { translateHere } from "./translating";
 import { Weights } from "./weights";
 
 /** What the explorer gives to the page around it. */
@@ -55,30 +56,13 @@ const translating = (client: Client, weights: Weights, send: (message: object) =
   const translate = async () => {
     stopper.abort();
     stopper = new AbortController();
-    const { signal } = stopper;
-    const run = entry.run();
-    const [text, way, settings] = [
-      field("source-text")?.value ?? "",
-      direction(),
-      chosenSettings(),
-    ];
-    const wait = setInterval(() => send({ kind: "waiting", run, text: weights.progress }), 500);
-    try {
-      await weights.ready(way, signal);
-      clearInterval(wait);
-      const step = (message: object) => send({ ...message, run });
-      const trace = await client.call(
-        "stream",
-        { direction: way, text, settings },
-        { signal, step },
-      );
-      send({ ...trace, run });
-    } catch (error) {
-      if (!(error instanceof Stopped)) send({ kind: "error", run, text: (error as Error).message });
-      else send({ kind: "error", run, text: t("Stopped.") });
-    } finally {
-      clearInterval(wait);
-    }
+    const wanted = {
+      run: entry.run(),
+      direction: direction(),
+      text: field("source-text")?.value ?? "",
+      settings: chosenSettings(),
+    };
+    await translateHere(client, weights, wanted, stopper.signal, send);
   };
   document.querySelector("#translate")!.addEventListener("click", () => void translate());
   document.querySelector("#stop")!.addEventListener("click", () => stopper.abort());
@@ -108,9 +92,12 @@ const open = async (): Promise<void> => {
   mountChrome(document.querySelector("#page-chrome")!);
   mountAbout(document.querySelector("#about")!);
   mountTabs();
-  const client = new Client(site().version);
-  const weights = new Weights(document.querySelector("#weights")!, client, direction);
-  const server = liveServer(client, weights) as unknown as ExplorerServer & LabServer;
+  const { version } = site();
+  const client = new Client(`worker.js?v=${version}`, `manifest.json?v=${version}`);
+  const line = document.querySelector<HTMLElement>("#weights")!;
+  const weights = new Weights(line, client, direction, (name) => offerOf(name)?.size);
+  const server = liveServer(client, weights, () => "offline.html") as unknown as ExplorerServer &
+    LabServer;
   const { props, watch, send } = channel();
   mountExplorer(document.querySelector("#explorer")!, props, watch, server);
   loadPlotly(pageData().plotly!, (why) => entry.explorer.notice(why, true));

@@ -1,10 +1,7 @@
-/* The whole explorer for one translation as a single file: the site's own shell with another translation in it. */
+/* The whole explorer for one translation as a single file: the shell with another translation in it. */
 
 import type { TracePayload } from "../../protocol/messages";
 import { escapeHtml } from "../../format/text";
-
-/** Written by `translator.ui.live.site`; the marks stand where one translation differs from another. */
-const SHELL = "offline.html";
 
 /** zlib's format in base64, as the shell's script inflates it. */
 const packed = async (text: string): Promise<string> => {
@@ -16,8 +13,9 @@ const packed = async (text: string): Promise<string> => {
   return btoa(binary);
 };
 
-export const offlinePage = async (payload: TracePayload): Promise<Blob> => {
-  const answer = await fetch(SHELL);
+/** `address`: of the shell, in which marks stand where one translation differs from another; Python writes it. */
+export const offlinePage = async (payload: TracePayload, address: string): Promise<Blob> => {
+  const answer = await fetch(address);
   if (!answer.ok)
     throw new Error("the offline page's shell did not come; try again when you are connected");
   const made: Record<string, string> = {

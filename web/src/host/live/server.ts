@@ -2,7 +2,7 @@
 
 import type { Kind } from "../../protocol/messages";
 import { offlinePage } from "./offline";
-import { Refused, Stopped, type Client } from "./client";
+import { Refused, Stopped, type Caller } from "./client";
 import type { Weights } from "./weights";
 
 type Asked = Record<string, unknown> & { text: string; direction: string };
@@ -36,8 +36,8 @@ const past = ({ text, direction, settings, id, prefix }: Asked) => ({
   ...(Array.isArray(prefix) ? { prefix: prefix as number[] } : {}),
 });
 
-/** The functions of `server`; what needs the model waits for it. */
-export const liveServer = (client: Client, weights: Weights) => {
+/** The functions of `server`; what needs the model waits for it. `shell`: where the offline page's shell is. */
+export const liveServer = (client: Caller, weights: Weights, shell: () => string) => {
   const stoppers = new Map<string, AbortController>();
   const lab = (name: LabName, { run, ...asked }: Asked, more: object) => {
     const stopper = new AbortController();
@@ -50,31 +50,34 @@ export const liveServer = (client: Client, weights: Weights) => {
     };
     return told(work().finally(() => stoppers.delete(number)));
   };
+  const again = async <N extends "exact" | "npz" | "stream">(name: N, asked: Asked) => {
+    await weights.ready(asked.direction);
+    return client.call(name, past(asked));
+  };
   return {
     /** Nobody has to be there. */
     gone: async () => false,
     ready: async () => ({ state: "ready" }),
-    inspect: ({ text, direction }: Asked) => client.call("inspect", { text, direction }),
+    /** While a person types: nothing is fetched for that. */
+    inspect: async ({ text, direction }: Asked) => {
+      await weights.underway(direction);
+      return client.call("inspect", { text, direction });
+    },
     exact: (asked: Asked) =>
-      told(client.call("exact", past(asked)).then((found) => ({ ...found, prefix: asked.prefix }))),
+      told(again("exact", asked).then((found) => ({ ...found, prefix: asked.prefix }))),
     resume: (asked: Asked) =>
-      told(
-        weights
-          .ready(asked.direction, new AbortController().signal)
-          .then(() => client.call("stream", past(asked)))
-          .then((found) => ({ ...found, prefix: asked.prefix })),
-      ),
+      told(again("stream", asked).then((found) => ({ ...found, prefix: asked.prefix }))),
     npz: (asked: Asked) =>
       told(
-        client.call("npz", past(asked)).then(async (bytes) => ({
+        again("npz", asked).then(async (bytes) => ({
           base64: await base64(new Blob([bytes as Uint8Array<ArrayBuffer>])),
           type: "application/octet-stream",
         })),
       ),
     offline: (asked: Asked) =>
       told(
-        client.call("exact", past(asked)).then(async (payload) => ({
-          base64: await base64(await offlinePage(payload)),
+        again("exact", asked).then(async (payload) => ({
+          base64: await base64(await offlinePage(payload, shell())),
           type: "text/html",
         })),
       ),

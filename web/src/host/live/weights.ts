@@ -2,8 +2,8 @@
 
 import { CACHE } from "../../live/store";
 import { t, tMessage } from "../../i18n/words";
-import { Refused, Stopped, type Client } from "./client";
-import { offerOf } from "./site";
+import { el } from "../../dom/element";
+import { Refused, Stopped, type Caller } from "./client";
 
 type State = "none" | "coming" | "here" | "failed";
 
@@ -29,9 +29,19 @@ export class Weights {
 
   constructor(
     private readonly line: HTMLElement,
-    private readonly client: Client,
+    private readonly client: Caller,
     private readonly direction: () => string,
+    /** Bytes that translating takes, where they are known. */
+    private readonly size: (direction: string) => number | undefined,
   ) {
+    line.classList.add("weights");
+    line.replaceChildren(
+      el("progress", { max: 1, value: 0 }),
+      el("span", { class: "said", role: "status" }),
+      ...["go", "halt", "forget"].map((name) =>
+        el("button", { type: "button", class: `${name} btn` }),
+      ),
+    );
     this.button(".halt").addEventListener("click", () => this.stop());
     this.button(".forget").addEventListener("click", () => void this.forget());
     this.button(".go").addEventListener("click", () => {
@@ -50,7 +60,7 @@ export class Weights {
   }
 
   /** Resolves when the checkpoint can translate; asks first where data is dear. */
-  async ready(direction: string, signal: AbortSignal): Promise<void> {
+  async ready(direction: string, signal = new AbortController().signal): Promise<void> {
     if (this.state.get(direction) !== "here" && dear() && !this.allowed)
       await this.agree(direction, signal);
     const left = new Promise<never>((_, fail) =>
@@ -59,12 +69,18 @@ export class Weights {
     await Promise.race([this.fetch(direction), left]);
   }
 
+  /** Resolves once what is on its way is here; fails where nothing is: nothing is fetched for it. */
+  async underway(direction: string): Promise<void> {
+    const coming = this.coming.get(direction);
+    if (!coming) throw new Stopped();
+    await coming;
+  }
+
   /** The bytes that are here, as the reader is told them. */
   get progress(): string {
-    const offer = offerOf(this.shown);
     return t("Fetching the model: {n} of {all} MB.", {
       n: megabytes(this.received),
-      all: megabytes(offer?.size ?? 0),
+      all: megabytes(this.size(this.shown) ?? 0),
     });
   }
 
@@ -129,14 +145,14 @@ export class Weights {
   }
 
   private paint(): void {
-    const offer = offerOf(this.shown);
+    const bytes = this.size(this.shown);
     const state = this.state.get(this.shown) ?? "none";
-    this.line.hidden = !offer && !this.why;
+    this.line.hidden = bytes === undefined && !this.why;
     this.line.dataset.state = state;
     const bar = this.line.querySelector("progress")!;
     bar.hidden = state !== "coming";
-    bar.value = offer ? this.received / offer.size : 0;
-    const size = megabytes(offer?.size ?? 0);
+    bar.value = bytes ? this.received / bytes : 0;
+    const size = megabytes(bytes ?? 0);
     const said = {
       coming: this.progress,
       here: t("Computed on this machine; the model's {size} MB are kept here.", { size }),

@@ -1,0 +1,42 @@
+/* One translation by a worker of the page's own, told to the explorer as a server would tell it. */
+
+import { t } from "../../i18n/words";
+import type { TracePayload } from "../../protocol/messages";
+import { Stopped, type Caller } from "./client";
+import type { Weights } from "./weights";
+
+const TOLD = 500; // ms between two messages of the bytes that came
+
+/** What is to be translated, under the number by which the explorer knows the answers. */
+export interface Wanted {
+  run: number;
+  direction: string;
+  text: string;
+  settings: object;
+}
+
+/** Translate; `send` is told every step and the end, which is the answer too where it came to one. */
+export const translateHere = async (
+  caller: Caller,
+  weights: Weights,
+  { run, ...given }: Wanted,
+  signal: AbortSignal,
+  send: (message: object) => void,
+): Promise<TracePayload | undefined> => {
+  const tell = () => send({ kind: "waiting", run, text: weights.progress });
+  const wait = setInterval(tell, TOLD);
+  try {
+    await weights.ready(given.direction, signal);
+    clearInterval(wait);
+    const step = (message: object) => send({ ...message, run });
+    const trace = await caller.call("stream", given, { signal, step });
+    send({ ...trace, run });
+    return trace;
+  } catch (error) {
+    const text = error instanceof Stopped ? t("Stopped.") : (error as Error).message;
+    send({ kind: "error", run, text });
+    return undefined;
+  } finally {
+    clearInterval(wait);
+  }
+};
