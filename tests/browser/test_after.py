@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, Route
 
 import translator
+from benchmarks.shown import pick, trace, wait_shown, wait_translated
 from translator.analysis.alti import alti
 
 pytestmark = pytest.mark.browser
@@ -65,28 +66,30 @@ def test_where_a_word_went_is_asked_by_keys(open_page: Callable[..., Page]) -> N
     page.wait_for_selector(".lab-views [data-view=align][aria-selected=true]")
 
 
+DRAWS = """([rows, columns]) => (({ z }) => z.length === rows && z[0].length === columns)(
+    document.querySelector('#attention-detail .plot').data[0])"""
+
+
 def test_alti_is_asked_when_chosen_and_equals_the_function(open_page: Callable[..., Page]) -> None:
     page = open_page(LINK + "&v=aggregate&a=layer-mean")
-    page.wait_for_function("window.__explorer.trace.source === 'Guten Morgen.' && !window.__explorer.trace.live")
-    assert page.evaluate("window.__explorer.trace.contributions === undefined")
+    wait_translated(page, "Guten Morgen.", aggregate="layer-mean")
     page.select_option("#aggregate", "alti")
-    page.wait_for_function("window.__explorer.trace.contributions")
-    sha = page.evaluate("window.__explorer.payload.checkpoint.sha256")
+    wait_shown(page, aggregate="alti")
+    page.wait_for_function("document.querySelector('.scale-name').innerText.includes('contribution')")
+    sha = trace(page)["checkpoint"]["sha256"]
     model = translator.load("de-en", device="cpu")
     if model.bundle.info.sha256 != sha:
         pytest.skip("the page has another model")
     found = alti(model, model.translate(TEXT, method="greedy"))
     want = {"cross": found.total.source, "decoder": found.total.target, "encoder": found.memory}
     for kind, values in want.items():
-        got = page.evaluate(
-            "kind => { const x = window.__explorer; x.set({kind}); return [...x.trace.contributions[kind]] }", kind
-        )
-        np.testing.assert_allclose(np.reshape(got, values.shape), values, atol=1e-4)
-    shown = page.evaluate("(x => [...x.as('cross').map()])(window.__explorer)")
-    np.testing.assert_allclose(np.reshape(shown, want["cross"].shape), want["cross"], atol=1e-4)
-    assert "contribution" in page.inner_text(".scale-name")
+        pick(page, kind=kind)
+        page.wait_for_function(DRAWS, arg=[*values.shape])
+        drawn = page.evaluate("document.querySelector('#attention-detail .plot').data[0].z")
+        np.testing.assert_allclose([[cell or 0 for cell in row] for row in drawn], values, atol=1e-4)
 
 
 def test_a_link_to_alti_opens_it(open_page: Callable[..., Page]) -> None:
     page = open_page(LINK + "&v=aggregate&a=alti")
-    page.wait_for_function("window.__explorer.trace.contributions && window.__explorer.state.aggregate === 'alti'")
+    wait_shown(page, aggregate="alti")
+    page.wait_for_function("document.querySelector('.scale-name').innerText.includes('contribution')")

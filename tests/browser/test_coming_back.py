@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.shown import pick, shown, wait_shown, wait_translated
+from benchmarks.shown import pick, settle, shown, wait_shown, wait_translated
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +23,7 @@ def press(page: Page, text: str) -> None:
 def test_the_first_press_counts_even_while_the_page_opens(open_page: Callable[..., Page]) -> None:
     page = open_page("?direction=de-en", shown="#source-text textarea")
     press(page, MINE)
-    page.wait_for_timeout(1500)
+    settle(page)
     assert page.input_value("#source-text textarea") == MINE
     assert shown(page)["source"] == MINE
 
@@ -31,7 +31,7 @@ def test_the_first_press_counts_even_while_the_page_opens(open_page: Callable[..
 def test_an_opened_page_is_not_dimmed(open_page: Callable[..., Page]) -> None:
     page = open_page("?direction=de-en")
     page.wait_for_function("document.querySelector('#direction [value=de-en]').checked")
-    page.wait_for_timeout(1000)
+    settle(page)
     assert not page.evaluate("document.body.matches('.other-pair, .other-text')")
 
 

@@ -120,7 +120,6 @@ def test_it_can_be_stopped(open_page: Callable[..., Page]) -> None:
     page.fill("#source-text textarea", TEXT)
     page.click("#translate")
     page.wait_for_selector(".notice:has-text('Fetching the model')")
-    page.wait_for_timeout(600)
     page.keyboard.press("Escape")
     page.wait_for_selector(".notice:has-text('Stopped.')")
     assert page.evaluate("!document.body.classList.contains('busy')")

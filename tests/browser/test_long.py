@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.shown import wait_translated
+from benchmarks.shown import settle, wait_translated
 
 pytestmark = pytest.mark.browser
 
@@ -35,7 +35,7 @@ def translate(page: Page, text: str = LONG) -> None:
     page.fill("#source-text textarea", text)
     page.keyboard.press("Enter")
     wait_translated(page, text)
-    page.wait_for_timeout(300)
+    settle(page)
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1440, 1920])
@@ -44,7 +44,7 @@ def test_no_label_of_a_column_lies_on_its_neighbour(open_page: Callable[..., Pag
     translate(page)
     for kind in ("cross", "decoder", "encoder"):
         page.click(f"[data-kind={kind}]")
-        page.wait_for_timeout(500)
+        settle(page)
         assert page.evaluate(COLLIDING) == 0, kind
 
 
@@ -53,7 +53,7 @@ def test_the_whole_map_is_seen_at_once_by_one_press(open_page: Callable[..., Pag
     page = open_page("?direction=de-en", width=width, height=height)
     translate(page)
     page.get_by_role("button", name="Fit").click()
-    page.wait_for_timeout(500)
+    settle(page)
     rows, columns = page.evaluate(
         "(z => [z.length, z[0].length])(document.querySelector('#attention-detail .plot').data[0].z)"
     )
@@ -82,6 +82,6 @@ def test_ribbons_of_a_long_sentence_are_all_there(open_page: Callable[..., Page]
     translate(page)
     page.get_by_role("tab", name="Lab").click()
     page.wait_for_selector("#lab .ribbons")
-    page.wait_for_timeout(500)
+    settle(page)
     assert page.evaluate(CUT) == 0
     assert page.locator("#lab .ribbons text").count() >= 60

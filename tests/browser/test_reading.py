@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.shown import shown, wait_shown, wait_translated
+from benchmarks.shown import settle, shown, wait_shown, wait_translated
 
 pytestmark = pytest.mark.browser
 
@@ -47,7 +47,7 @@ def test_pills_of_examples_leave_no_gap(open_page: Callable[..., Page], language
     page = open_page("?direction=de-en", init=f"localStorage.setItem('explorer-language', '{language}')")
     for width in (1280, 1360, 1440, 1600, 1920):
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_timeout(200)
+        settle(page)
         gaps = page.evaluate("""() => {
             const pills = [...document.querySelectorAll('.examples button, .more-examples')]
                 .filter(n => n.checkVisibility({ visibilityProperty: true })).map(n => n.getBoundingClientRect());
@@ -137,6 +137,6 @@ def test_a_dark_page_is_printed_dark_on_white(open_page: Callable[..., Page]) ->
     red = int(page.evaluate(ink).removeprefix("rgb(").split(",")[0])
     assert red < 100 and not page.evaluate("document.body.classList.contains('dark')")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    page.wait_for_timeout(300)
+    settle(page)
     assert page.evaluate("document.body.classList.contains('dark')")
     assert int(page.evaluate(ink).removeprefix("rgb(").split(",")[0]) > 150

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.shown import settle
+
 pytestmark = pytest.mark.browser
 CATCH = "navigator.clipboard.writeText = async text => { window.copied = text; }"
 
@@ -47,7 +49,7 @@ def test_a_link_brings_positions_back(open_page: Callable[..., Page], address: s
     page.locator("#position-layout label", has_text="concatenated").click()
     page.fill("#position-curves textarea, #position-curves input", "1, 2")
     page.locator("#position-curves textarea, #position-curves input").press("Enter")
-    page.wait_for_timeout(500)
+    settle(page)
     link = copied(page, "#position-link")
     assert "positions=1" in link and "layout=concatenated" in link
     other = open_page(link.removeprefix(address), shown="#position-lines .main-svg")

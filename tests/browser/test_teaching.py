@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.shown import wait_translated
+from benchmarks.shown import settle, wait_translated
 
 pytestmark = pytest.mark.browser
 
@@ -60,7 +60,7 @@ def test_weights_are_written_into_the_cells_and_can_be_read_on_every_colour(
     page.wait_for_selector("#attention-detail .numbers text")
     for press in ("[data-kind=encoder]", "[data-scale=root]", "[data-kind=decoder]", "[data-scale=linear]"):
         page.click(press)
-        page.wait_for_timeout(400)
+        settle(page)
         written = page.evaluate(WRITTEN)
         assert len(written) > 10
         for text, weight, inside, size in written:
@@ -68,7 +68,7 @@ def test_weights_are_written_into_the_cells_and_can_be_read_on_every_colour(
     assert page.evaluate(CONTRAST) >= 4.2  # the colour is the nearest of 33, not its own
     page.locator("#attention-mosaic canvas").focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(400)
+    settle(page)
     assert all(abs(float(text) - weight) <= 0.0051 for text, weight, *_ in page.evaluate(WRITTEN))
 
 
@@ -78,7 +78,7 @@ def test_cells_that_are_too_small_have_no_numbers(open_page: Callable[..., Page]
     page.fill("#source-text textarea", LONG)
     page.keyboard.press("Enter")
     wait_translated(page, LONG)
-    page.wait_for_timeout(400)
+    settle(page)
     assert not page.evaluate(WRITTEN)
 
 
@@ -112,7 +112,7 @@ def test_one_key_presents_and_escape_leaves(open_page: Callable[..., Page]) -> N
     page.locator("#attention-detail").focus()
     page.keyboard.press("f")
     page.wait_for_selector(".ax.presenting")
-    page.wait_for_timeout(500)
+    settle(page)
     for each, was in zip(read, before, strict=True):
         now = page.evaluate(size, each)
         assert now >= 18 and now > 1.3 * was, each

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
+from benchmarks.shown import settle
+
 pytestmark = pytest.mark.browser
 
 SCREENS = [(1920, 1080), (2560, 1440)]
@@ -18,7 +20,7 @@ LONGEST_LINE = """selector => Math.max(...[...document.querySelectorAll(selector
 @pytest.mark.parametrize(("width", "height"), SCREENS)
 def test_maps_grow_with_the_screen(open_page: Callable[..., Page], width: int, height: int) -> None:
     page = open_page("?direction=de-en", width=width, height=height)
-    page.wait_for_timeout(300)
+    settle(page)
     cells = page.evaluate("""(({ xaxis, yaxis }) => [xaxis._length, yaxis._length])(
         document.querySelector('#attention-detail .plot')._fullLayout)""")
     box = page.locator("#attention-detail").bounding_box()
@@ -33,7 +35,7 @@ def test_positions_use_the_width(open_page: Callable[..., Page], width: int, hei
     page = open_page(width=width, height=height)
     page.get_by_role("tab", name="Positions").click()
     page.wait_for_selector("#position-similarity .plot .main-svg")
-    page.wait_for_timeout(500)
+    settle(page)
     assert page.evaluate(RIGHT, "#positions .plot") > 0.9 * width
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     last = page.locator("#position-similarity").bounding_box()
@@ -45,7 +47,7 @@ def test_positions_use_the_width(open_page: Callable[..., Page], width: int, hei
 def test_about_stands_in_columns_of_a_readable_length(open_page: Callable[..., Page], width: int, height: int) -> None:
     page = open_page(width=width, height=height)
     page.get_by_role("tab", name="About").click()
-    page.wait_for_timeout(300)
+    settle(page)
     assert page.evaluate(RIGHT, "#about .only-en p") > 0.75 * width
     assert page.evaluate(LONGEST_LINE, "#about .only-en p") <= 45  # em: some 90 letters
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
