@@ -155,7 +155,7 @@ def test_a_decoder_only_model_is_refused_by_name(made: Any) -> None:
     from transformers import GPT2Config, GPT2LMHeadModel
 
     net = GPT2LMHeadModel(GPT2Config(vocab_size=50, n_embd=8, n_layer=1, n_head=1))
-    with pytest.raises(InputError, match=r"GPT2LMHeadModel .*no encoder.*seq2seq"):
+    with pytest.raises(InputError, match=r"GPT2LMHeadModel is not an encoder-decoder model.*seq2seq"):
         translator.adapt(net, made("t5")[1])
 
 

@@ -122,7 +122,7 @@ def test_people_are_told_in_tables(measured: Translator, folder: Path, capsys: p
     ("options", "said"),
     [
         (["--layer", "1"], "search needs --layer and --head"),
-        (["--layer", "9", "--head", "1"], "layer is 9; it must be from 1 to 2"),
+        (["--layer", "9", "--head", "1"], "layer is 9; it must be a whole number from 1 to 2"),
         ([TEXT, "--layer", "1", "--head", "1"], "--query and --key"),
         (["--place", "1"], "give the text"),
         ([TEXT, "--place", "99"], "place is 99"),

@@ -288,10 +288,13 @@ COUNTED = """window.frames_asked = 0;
 def test_at_rest_no_frames_are_asked_for(open_page: Callable[..., Page]) -> None:
     """Sixty a second cost three hundredths of a core, and a phone's battery."""
     page = open_page(init=COUNTED)
-    settle(page)
-    page.evaluate("window.frames_asked = 0")
-    page.evaluate("() => new Promise(done => setTimeout(done, 1000))")  # the second in which they are counted
-    assert page.evaluate("window.frames_asked") <= 2
+    second = (
+        "() => new Promise(done => { window.frames_asked = 0; setTimeout(() => done(window.frames_asked), 1000); })"
+    )
+    asked = [page.evaluate(second)]
+    while asked[-1] > 2 and len(asked) < 8:  # what comes after a translation is still being shown
+        asked.append(page.evaluate(second))
+    assert asked[-1] <= 2, asked
     before = page.locator("#head").input_value()
     next_head(page)
     assert page.locator("#head").input_value() != before

@@ -317,7 +317,7 @@ def test_a_candidate_and_a_link_lead_to_the_lab(browser: Any) -> None:
     page.goto(url)
     page.locator(".ax .cand .ask").nth(1).wait_for(timeout=60_000)
     text = page.locator("#source-text textarea").input_value()
-    other = page.locator(".ax .cand li:not(.pickd):not(.rest) .t").first.get_attribute("title")
+    other = page.locator(".ax .cand li:not(.pickd):not(.rest) .t").first.inner_text()
     page.locator(".ax .cand li:not(.pickd):not(.rest) .ask").first.click()
     page.locator('.lab-view[data-view="contrast"] .lab-lines p').first.wait_for(timeout=60_000)
     assert page.locator(".lab-options [aria-label='Against']").input_value() == other

@@ -204,7 +204,7 @@ def test_what_does_not_fit_is_refused_by_name(made: Any, tmp_path: Path, changes
 def test_a_damaged_tokenizer_is_refused(made: Any, tmp_path: Path) -> None:
     folder = edited(made("nllb")[0], tmp_path / "bad", "config.json")
     (folder / "tokenizer.json").write_text('{"model": 1}')
-    with pytest.raises(CheckpointError, match=r"no tokenizer\.json"):
+    with pytest.raises(CheckpointError, match=r"not a tokenizer\.json"):
         load_bundle(folder)
 
 

@@ -197,9 +197,9 @@ def test_a_link_out_of_the_folder_is_refused(checkpoint: Path, file: str) -> Non
         ("[]", "no JSON object"),
         ("{", "cannot be read"),
         ("[" * 100_000, "cannot be read"),
-        ('{"format": 2, "files": {}}', "no manifest of format 1"),
+        ('{"format": 2, "files": {}}', "not a manifest of format 1"),
         ('{"format": 1, "files": {}}', "does not list model.safetensors"),
-        ('{"format": 1, "files": {"../x": {"sha256": "", "size": 1}}}', "no file of a checkpoint"),
+        ('{"format": 1, "files": {"../x": {"sha256": "", "size": 1}}}', "not a file of a checkpoint"),
         ('{"format": 1, "files": {"README.md": {"size": 1}}}', "sha256 and size"),
         (" " * (2**20 + 1), "it may have"),
     ],
@@ -365,7 +365,7 @@ def test_what_cannot_be_loaded_again_is_not_saved(checkpoint_maker: ModuleType, 
         save_bundle(tmp_path / "x", model=checkpoint_maker.tiny_model(len(src), 400), **parts)
     with pytest.raises(InputError, match="dtype is 'int4'"):
         save_bundle(tmp_path / "x", model=model, dtype="int4", **parts)
-    with pytest.raises(InputError, match=r"'evil.py' is no file"):
+    with pytest.raises(InputError, match=r"'evil.py' is not a file"):
         save_bundle(tmp_path / "x", model=model, extra={"evil.py": b""}, **parts)
     with torch.no_grad():
         model.output.weight[0, 0] = 1e6  # finite, but not in half precision

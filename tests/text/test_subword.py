@@ -201,7 +201,7 @@ DAMAGE = [
     (lambda d: d["merges"].__setitem__(5, [265, 10**9]), "merge 5"),
     (lambda d: d["merges"].__setitem__(5, [265, True]), "merge 5"),
     (lambda d: d["merges"].__setitem__(5, [265]), "merge 5"),
-    (lambda d: d["merges"].__setitem__(5, [len(d["pieces"]) - 1] * 2), "no piece"),
+    (lambda d: d["merges"].__setitem__(5, [len(d["pieces"]) - 1] * 2), "not a piece"),
     (lambda d: d["merges"].append(d["merges"][0]), "twice"),
 ]
 

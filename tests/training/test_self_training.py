@@ -190,7 +190,7 @@ def test_what_cannot_be_is_refused_in_words(
     other = tmp_path / "other"
     shutil.copytree(toy_data, other)
     (other / "monolingual.txt").write_text("jjjjj\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"on other sentences than those of .*monolingual\.txt\. Give"):
+    with pytest.raises(InputError, match=r"on other sentences than those of .*monolingual\.txt\. Pass"):
         train_run(config, other, tmp_path / "run")
 
 

@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import FileResponse, PlainTextResponse, Response
-
 ADDRESS = re.compile(r"/live/(?P<sha256>[0-9a-f]{64})/[\w.-]{1,64}")
 """Where a file lies below the page; its name is for people and for error messages."""
 _FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
@@ -29,7 +26,6 @@ class Published:
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
-        self._packed = GZipMiddleware(self._send, minimum_size=1024)
 
     def put(self, name: str, content: Path | bytes, sha256: str | None = None) -> dict[str, Any]:
         """Publish a file; its entry as a site's manifest has it.
@@ -45,10 +41,14 @@ class Published:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a GET or HEAD of an address that matches ADDRESS; the whole file, or the range that is asked for."""
-        app = self._packed if scope["path"].endswith(_COMPRESSED) else self._send
-        await app(scope, receive, send)
+        from starlette.middleware.gzip import GZipMiddleware  # an extra, which only a page that is served has
+
+        packed = scope["path"].endswith(_COMPRESSED)
+        await (GZipMiddleware(self._send, minimum_size=1024) if packed else self._send)(scope, receive, send)
 
     async def _send(self, scope: Any, receive: Any, send: Any) -> None:
+        from starlette.responses import FileResponse, PlainTextResponse, Response
+
         found = ADDRESS.fullmatch(scope["path"])
         file = self._files.get(found["sha256"]) if found else None
         answer: Response = PlainTextResponse("not found", 404)

@@ -70,7 +70,7 @@ const HEARD = [
   ..."click change input toggle keydown focusin focusout mouseover mousemove mouseleave".split(" "),
   ..."pointerdown pointerup wheel scroll".split(" "),
 ];
-const LEAST = 300; // pixels of a picture's height
+const LEAST = 260; // pixels of a picture's height
 const BELOW = 108; // pixels of what stands under it
 
 export class Explorer implements ExplorerContext {
