@@ -80,7 +80,7 @@ class InFlight:
         self._open: set[Request] = set()
         page.on("request", self._begun)
         for ended in ("requestfinished", "requestfailed"):
-            page.on(ended, self._open.discard)
+            page.on(ended, lambda request: self._open.discard(request))
 
     def _begun(self, request: Request) -> None:
         if "/heartbeat/" not in request.url:

@@ -43,7 +43,7 @@ def test_maps_are_drawn_though_plotly_failed_at_first(open_page: Callable[..., P
 def test_a_visitor_is_told_when_maps_cannot_be_drawn(open_page: Callable[..., Page]) -> None:
     page = open_page(routes={"**/plotly*.js": lambda route: route.abort()}, shown=".notice.error", locale="de-DE")
     assert page.locator(".chips.src .chip").count() > 3
-    assert "Bitte laden Sie die Seite neu" in page.inner_text(".notice.error")
+    assert "Bitte lade die Seite neu" in page.inner_text(".notice.error")
 
 
 def test_the_page_is_small(browser: Browser, address: str) -> None:

@@ -53,7 +53,7 @@ def test_a_link_brings_positions_back(open_page: Callable[..., Page], address: s
     link = copied(page, "#position-link")
     assert "positions=1" in link and "layout=concatenated" in link
     other = open_page(link.removeprefix(address), shown="#position-lines .main-svg")
-    expect(other.locator("#position-layout label", has_text="concatenated")).to_have_class("selected")
+    expect(other.locator("#position-layout label", has_text="concatenated")).to_contain_class("selected")
     expect(other.locator("#position-lines .legendtext")).to_have_text(["dim 1", "dim 2"])
 
 
