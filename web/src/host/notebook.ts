@@ -66,9 +66,10 @@ const ask = (model: Model, name: string): Promise<DataView[]> =>
     }
   });
 
-/** Run a script whose loader of modules is its own: notebooks have some that it would tell its name instead of the page. */
+/** Run plotly.js where no loader of modules is seen: notebooks have some, which would keep it from the page. */
 const run = async (packed: DataView): Promise<void> => {
-  const markup = `(function (define, module, exports) {${await text(packed)}\n}).call(window);`;
+  const markup = `(function (define, module, exports) {${await text(packed)}
+window.Plotly = Plotly;}).call(window);`;
   const script = document.createElement("script");
   script.src = URL.createObjectURL(new Blob([markup], { type: "text/javascript" }));
   await new Promise((resolve, reject) => {

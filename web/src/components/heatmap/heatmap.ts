@@ -48,7 +48,7 @@ const HEAVY =
     " ",
   );
 
-const PAPER = { width: 1000, height: 450 }; // pixels of a page that are left for a map
+const PAPER = { width: 1000, height: 410 }; // pixels of a page that are left for a map
 
 /** The size of a map on paper, beside its size on the screen. */
 const onPaper = ({ width, height }: HeatView): number =>
