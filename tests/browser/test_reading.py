@@ -73,6 +73,7 @@ def test_tab_goes_from_the_tabs_to_the_fields_the_result_and_then_the_settings(
     open_page: Callable[..., Page],
 ) -> None:
     page = open_page()
+    settle(page)
     seen = []
     for _ in range(30):
         page.keyboard.press("Tab")
@@ -124,7 +125,7 @@ def test_on_paper_stand_sentence_translation_map_and_its_label(open_page: Callab
         .reduce(([x, y], r) => [Math.max(x, r.right), Math.max(y, r.bottom)], [0, 0])
     """)
     assert width <= 1040 and height <= 700
-    page.emulate_media(media="screen")
+    page.emulate_media(media="null")  # what is emulated would be printed, too
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) == 1
     assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
 
