@@ -14,7 +14,6 @@ import pytest
 import translator
 from translator.analysis import arena, measured, search
 from translator.analysis.alti import alti
-from translator.analysis.attribution import FEW
 from translator.analysis.index import store_index, stored_index
 from translator.analysis.indexing import make_index
 from translator.analysis.omissions import Judge, Meter, omissions, stored_meter
@@ -88,7 +87,7 @@ def test_alti_and_the_arena_show_their_functions_numbers(ask: Any, folder: Path)
     trace = made.translate(TEXT, method="greedy")
     rows = ask("alti")["table"]["rows"]
     assert [row[1] for row in rows] == [f"{share:.0%}" for share in alti(made, trace).total.source_share]
-    judged = arena.arena(made, trace, points=FEW)
+    judged = arena.arena(made, trace)
     rows = ask("arena")["table"]["rows"]
     assert [row[0] for row in rows] == [measured.NAMES[each] for each in (*judged.ranking, "random")]
     assert all(re.fullmatch(r"[+−]\d\.\d\d", row[3]) for row in rows)

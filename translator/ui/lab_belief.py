@@ -14,7 +14,6 @@ from translator.analysis import alti as contributions
 from translator.analysis import arena as arenas
 from translator.analysis import joint as joints
 from translator.analysis import measured, omissions
-from translator.analysis.attribution import FEW
 from translator.analysis.index import stored_index
 from translator.analysis.search import Corpus
 from translator.errors import InputError
@@ -105,7 +104,7 @@ def contributed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> An
 
 def believed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """Which attribution to believe for this sentence, and over the corpus that was measured."""
-    found = arenas.arena(model, trace, points=FEW, stop=stop)
+    found = arenas.arena(model, trace, stop=stop)
     ranked = (*found.ranking, arenas.RANDOM)
     names = {method: measured.NAMES[method] for method in ranked}
     stored = measured.stored_arena(model)
