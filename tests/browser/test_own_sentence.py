@@ -175,6 +175,7 @@ def test_a_candidate_that_is_clicked_begins_the_rest_anew(open_page: Callable[..
     page.keyboard.press("Enter")
     translated(page, "Das Haus ist alt.")
     page.click(".chips.tgt .chip >> nth=1")
+    wait_shown(page, step=1)  # or the candidates may still be those of the step before
     before = page.locator(".chips.tgt .chip").first.inner_text()
     other = page.locator("#candidates button.t").first
     word = other.inner_text()

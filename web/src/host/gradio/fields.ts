@@ -102,10 +102,10 @@ export const dressFields = (): void => {
       node.spellcheck = false;
     }
     reachable(field("translation"));
+    tabsFirst();
   };
   dress();
   void pageSettled.then(dress); // some of them may not have been there before
-  tabsFirst();
   fitFields();
 };
 

@@ -25,20 +25,27 @@ const stored = async (id: string): Promise<TracePayload> => {
   return answer.json();
 };
 
-const TURNS = 40; // looks at the radios
+const TURNS = 40; // looks at the fields
 const STAYS = 5; // looks in a row at which they were right
 const BETWEEN = 50; // ms
 
-/** Where a tab is being built, Gradio may put back the direction that the radios began with: WebKit's order of events. */
-const keep = async (selectors: string[], wanted: () => boolean): Promise<void> => {
-  const wrong = (selector: string) => {
-    const radio = document.querySelector<HTMLInputElement>(selector);
-    return radio && !radio.checked ? [radio] : [];
-  };
+/** What a field of Gradio's shall hold. */
+interface Wish {
+  holds: () => boolean;
+  grant: () => void;
+}
+
+const checked = (selector: string): Wish => {
+  const radio = () => document.querySelector<HTMLInputElement>(selector);
+  return { holds: () => radio()?.checked ?? true, grant: () => radio()?.click() };
+};
+
+/** Where a tab is being built, Gradio may put back what its fields began with: wishes are granted until they stay. */
+const keep = async (wishes: Wish[], wanted: () => boolean): Promise<void> => {
   for (let stays = 0, turns = 0; stays < STAYS && turns < TURNS && wanted(); turns++) {
-    const radios = selectors.flatMap(wrong);
-    for (const radio of radios) radio.click();
-    stays = radios.length ? 0 : stays + 1;
+    const open = wishes.filter((wish) => !wish.holds());
+    for (const wish of open) wish.grant();
+    stays = open.length ? 0 : stays + 1;
     await new Promise((done) => setTimeout(done, BETWEEN));
   }
 };
@@ -95,13 +102,8 @@ export const mountCompare = (
       for (const [side, { source }] of free) setField(field(`compare-${side}`), source);
       view.notice("");
       show(...pair, at);
-      const ways = free.map(
-        ([
-          side,
-          {
-            checkpoint: { src, tgt },
-          },
-        ]) => `#compare-direction-${side} input[value="${src}-${tgt}"]`,
+      const ways = free.map(([side, { checkpoint }]) =>
+        checked(`#compare-direction-${side} input[value="${checkpoint.src}-${checkpoint.tgt}"]`),
       );
       await keep(ways, () => number === loads && number !== chosen);
     } catch {
@@ -138,15 +140,20 @@ export const mountCompare = (
     show(a, b);
   };
 
+  const written = (id: string, text: string): Wish => ({
+    holds: () => field(id)?.value === text,
+    grant: () => setField(field(id), text),
+  });
+
   /** Fill both sides as a link says, and have them translated. */
   const run = async (link: ComparisonLink) => {
     await settled;
-    for (const side of SIDES) setField(field(`compare-${side}`), link[side].text);
-    const radios = SIDES.flatMap((side) => [
-      `#compare-direction-${side} input[value="${CSS.escape(link[side].direction)}"]`,
-      `#compare-method-${side} input[value="${link[side].method}"]`,
+    const wishes = SIDES.flatMap((side) => [
+      written(`compare-${side}`, link[side].text),
+      checked(`#compare-direction-${side} input[value="${CSS.escape(link[side].direction)}"]`),
+      checked(`#compare-method-${side} input[value="${link[side].method}"]`),
     ]);
-    await keep(radios, () => true);
+    await keep(wishes, () => true);
     document.querySelector<HTMLElement>("#compare-run")?.click();
   };
 
