@@ -6,14 +6,26 @@ import type { HeadTable, Kind, Place, Reading, Role } from "../protocol/messages
 import { roleSays } from "./names";
 import type { Translation } from "./translation";
 
-/** The role with its share, as it stands beside a head: "Looks one token back in 75% of its rows". */
-export const roleTold = (role: Role, share: number, reading: Reading | ""): string => {
+/** What is told of a head's role. */
+interface Told {
+  role: Role;
+  near?: Role | "";
+  share?: number;
+  reading?: Reading | "";
+}
+
+/** The role with its share, as it stands beside a head: "Looks one token back, 75% of its rows". */
+export const roleTold = ({ role, share, reading }: Told): string => {
   const said =
     role === "aligns" && reading === "input"
       ? t("Aligns the word that a row reads")
       : roleSays(role);
-  return share ? `${said}, ${shareOf(role, percent(share))}` : said;
+  return share && role !== "mixed" ? `${said}, ${shareOf(role, percent(share))}` : said;
 };
+
+/** The role that a head without one comes closest to; "": none is near. */
+export const nearestTold = ({ near, ...of }: Told): string =>
+  near ? t("nearest: {role}", { role: roleTold({ ...of, role: near }) }) : "";
 
 const shareOf = (role: Role, share: string): string => {
   if (role === "sink") return t("{share} of its weight", { share });

@@ -10,7 +10,7 @@ import { toKind } from "../../state/choices";
 import type { View } from "../../state/view";
 import { aggregateHeads, aggregateName, aggregates, rowsAlike } from "../../trace/aggregate";
 import { kindName, usually } from "../../trace/names";
-import { roleBar, roleTold } from "../../trace/roles";
+import { nearestTold, roleBar, roleTold } from "../../trace/roles";
 import { lookedAt, sentenceOf } from "../../trace/saying";
 import { explained } from "../../dom/tip";
 import type { Specials } from "../../trace/picture";
@@ -90,10 +90,8 @@ const headProfile = (x: Needs): HTMLElement[] => {
   const stats = x.trace.stats(kind, layer, head);
   if (!stats) return [part(t("The translation is being written"))];
   return [
-    explained(
-      part(el("b", { text: roleTold(stats.role, stats.share ?? 0, stats.reading ?? "") })),
-      roleBar(stats.role),
-    ),
+    explained(part(el("b", { text: roleTold(stats) })), roleBar(stats.role)),
+    ...(stats.near ? [explained(part(nearestTold(stats)), roleBar(stats.near))] : []),
     explained(
       part(...tParts("entropy {h} nats", { h: stats.entropy.toFixed(1) })),
       t(
