@@ -22,7 +22,7 @@ describe("roleTold", () => {
       "Looks one token back, 75% of its rows",
     );
     expect(roleTold({ role: "sink", share: 0.6 })).toBe(
-      "Rests on specials and punctuation, 60% of its weight",
+      "Attends to special tokens and punctuation, 60% of its weight",
     );
   });
   it("says by which reading a head aligns, and no share where there is no role", () => {
