@@ -286,7 +286,7 @@ def test_a_cell_of_the_patching_board_can_be_patched(lab: dict) -> None:
     assert shape is None or shape == (len(cells), len(cells[0]))
     everything = {**OPTIONS, "patches": cells[0]}
     found = lab["lab_ask"]({"view": "patched", "options": everything})
-    if not any("Without a partner" in line for line, _ in board["lines"]):
+    if not any("for lack of a counterpart" in line for line, _ in board["lines"]):
         assert found["lines"][-1][1]["share"] == "+1.00"
         assert found["lines"][-1][1]["text"] == found["lines"][0][1]["text"]
     nothing = lab["lab_ask"]({"view": "patched", "options": {**OPTIONS, "patches": []}})

@@ -79,7 +79,8 @@ class Measures:
 class HeadStats:
     """`Measures` of one head, its role, and where it is; `layer` and `head` count from 0.
 
-    `role`, `share` and `reading` are the fields of `roles.Roles`. What `profile.json` files from before have not is 0.
+    `role`, `near`, `share` and `reading` are those of `roles.Roles`. What `profile.json` files from before have not
+    is 0 or "".
     """
 
     kind: str
@@ -108,6 +109,7 @@ class HeadStats:
     even_confidence: float = 0.0
     share: float = 0.0
     reading: str = ""
+    near: str = ""
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
@@ -229,6 +231,7 @@ def describe(measures: Measures, kind: str, rates: Rates | None = None) -> tuple
             role=str(found.name[layer, head]),
             share=float(found.share[layer, head]),
             reading=str(found.reading[layer, head]),
+            near=str(found.near[layer, head]),
             **{name: float(getattr(measures, name)[layer, head]) for name in names},
         )
         for layer, head in np.ndindex(found.name.shape)

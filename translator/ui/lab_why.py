@@ -89,7 +89,7 @@ def patched(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer
     grids = [patching.grid(runs, each, kind, stop=stop) for each, kind in wanted]
     lines = _about(runs)
     if runs.unmatched:
-        lines.append(["Without a partner, and so never patched: {tokens}", {"tokens": " ".join(runs.unmatched)}])
+        lines.append(["Not patched, for lack of a counterpart: {tokens}", {"tokens": " ".join(runs.unmatched)}])
     return {
         "chosen": {"step": runs.step + 1, "word": runs.word.surface, "against": runs.against.surface},
         "lines": lines,
@@ -200,9 +200,9 @@ def looked(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         for (up, more), (down, less) in zip(found.cell.up, found.cell.down, strict=True)
     ]
     note = (
-        "The encoder says no words: these are the source words that the vector points towards most and least."
+        "The encoder predicts no words: these are the source words that the vector points towards most and least."
         if kind == "encoder"
-        else "What the head takes from this key pushes these words up and down, if nothing after it answers."
+        else "What the head takes from this key raises and lowers these words, if later layers leave it as it is."
     )
     by_query, by_key = (
         _largest([part.name for part in parts], values)
@@ -212,15 +212,15 @@ def looked(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         **chosen,
         "lines": [
             ["{query} reads {key} with score {score}, which the softmax makes {weight}.", said],
-            ["Each picture splits that score over all that wrote one side, and sums to it.", {}],
+            ["Each figure splits that score over everything that contributed to one side; the parts sum to it.", {}],
             [note, {}],
         ],
         "figures": [
             show(causes.signed_bars, *by_query, title="share of the score"),
             show(causes.signed_bars, *by_key, title="share of the score"),
         ],
-        "captions": ["Who wrote the query", "Who wrote the key"],
-        "table": table(["pushes up", "by", "pushes down", "by"], rows),
+        "captions": ["Contributions to the query", "Contributions to the key"],
+        "table": table(["raises", "by", "lowers", "by"], rows),
     }
 
 
@@ -250,7 +250,7 @@ def layered(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer
     texts = [plain(each, None) for each in (found.embedding, *found.layers)]
     first = max((n for n, each in enumerate(texts) if each != texts[-1]), default=-1) + 1
     return {
-        "lines": [["From layer {layer} on the translation stays as it is.", {"layer": first}]],
+        "lines": [["The translation no longer changes from layer {layer} on.", {"layer": first}]],
         "table": table(["layer", "translation"], [[str(n), each] for n, each in enumerate(texts)]),
         "slides": [["After encoder layer {layer}: {text}", {"layer": n, "text": each}] for n, each in enumerate(texts)],
     }

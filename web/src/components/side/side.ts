@@ -78,7 +78,7 @@ const hypothesis = ({ s, lp, n, p, e, w, x: twin }: Hypothesis, first: boolean):
     s,
     `log p ${lp.toFixed(2)}`,
     t("after the length penalty {n}", { n: n.toFixed(2) }),
-    first ? "" : t("grew from number {n}", { n: p + 1 }),
+    first ? "" : t("extends hypothesis {n}", { n: p + 1 }),
     e ? t("ended") : "",
     twin ? t("the same text in other subwords") : "",
   ];

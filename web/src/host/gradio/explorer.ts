@@ -243,7 +243,7 @@ class ExplorerPage {
     this.inspect();
     if (!dim(this.x)) return;
     const words = { name: this.x.trace.direction, other: direction() };
-    const said = "What is shown was translated by {name}. Press Translate to use {other}.";
+    const said = "This translation was made by {name}. Press Translate to use {other}.";
     this.x.notice(t(said, words));
   }
   private clicked(event: MouseEvent): void {

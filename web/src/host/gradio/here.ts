@@ -189,7 +189,7 @@ export class Here {
       this.takes(way) || id?.startsWith("live-") ? here : server;
     /** What the server alone works out: it is not told what is computed here. */
     const alone = async () => ({
-      error: t("Only the server works this out. Switch “Compute here” off in Settings."),
+      error: t("Only the server can compute this. Switch “Compute here” off in Settings."),
     });
     return {
       inspect: (request) => of(request).inspect(request),

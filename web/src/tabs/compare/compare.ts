@@ -107,7 +107,7 @@ export const mountCompare = (
       );
       await keep(ways, () => number === loads && number !== chosen);
     } catch {
-      if (number === loads) view.notice(t("This example has not been stored."));
+      if (number === loads) view.notice(t("This example is not stored."));
     }
   };
   const offer = () =>

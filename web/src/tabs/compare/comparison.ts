@@ -202,7 +202,7 @@ export class Comparison {
     this.find(".why").textContent = this.joined
       ? t("Row and column names are A's; where B's differ, they follow a slash.")
       : t(
-          "A is {a} and B is {b}: maps of different shapes have no difference. Words instead of subwords may agree.",
+          "A is {a} and B is {b}: maps of different shapes cannot be subtracted. With words instead of subwords the shapes may match.",
           { a: shape(a), b: shape(b) },
         );
     if (!this.joined) return;
