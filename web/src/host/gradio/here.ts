@@ -125,7 +125,14 @@ export class Here {
     const wanted = { run, direction: direction(), text, settings };
     const send = (message: object) => take(message as never);
     this.working = true;
-    const trace = await translateHere(this.workers, this.weights, wanted, signal, send);
+    const trace = await translateHere(
+      this.workers,
+      this.weights,
+      wanted,
+      signal,
+      send,
+      () => this.weights.progress,
+    );
     if (!signal.aborted) this.working = false;
     if (!trace) return void this.look();
     const n = Math.round(((trace.seconds ?? 0) * 1000) / trace.tgt.length);
