@@ -6,6 +6,7 @@ A line for a person is [English sentence, values for its {holes}]: the page says
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from translator.registry.lab import BOTH, PATCHES, field
 from translator.trace import Trace
 from translator.ui.asked import Asked
 from translator.ui.explorer import show
-from translator.ui.gate import Stop
+from translator.ui.gate import Stop, tell
 from translator.ui.lab import Answer, minus, table
 from translator.ui.lab_align import place
 
@@ -86,7 +87,10 @@ def patched(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer
     for each in ("residual", "head") if what == BOTH else (what,):
         kinds = ("encoder", "decoder") if each in patching.BY_TOKEN else ("encoder", "decoder", "cross")
         wanted += [(each, kind) for kind in kinds]
-    grids = [patching.grid(runs, each, kind, stop=stop) for each, kind in wanted]
+    grids = []
+    for number, (each, kind) in enumerate(wanted):
+        progress = partial(_told, number, len(wanted))
+        grids.append(patching.grid(runs, each, kind, stop=stop, progress=progress))
     lines = _about(runs)
     if runs.unmatched:
         lines.append(["Not patched, for lack of a counterpart: {tokens}", {"tokens": " ".join(runs.unmatched)}])
@@ -101,6 +105,11 @@ def patched(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer
             "cells": [[[_as_json(patch) for patch in row] for row in each.patches] for each in grids],
         },
     }
+
+
+def _told(number: int, grids: int, done: int, cells: int) -> None:
+    """Say how many grids are done, this one in part."""
+    tell(number + done / cells, grids)
 
 
 _CAPTIONS = {
