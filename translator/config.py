@@ -18,7 +18,9 @@ Positions = Literal["interleaved", "concatenated", "fairseq", "learned"]
 Activation = Literal["relu", "gelu", "silu", "none"]
 NormVariant = Literal["standard", "unbiased"]
 Embeddings = Literal["separate", "tied", "shared"]
-Level = Literal["subword", "word", "char", "sentencepiece", "multilingual", "transformers", "treebank", "bare"]
+Level = Literal[
+    "subword", "word", "char", "sentencepiece", "multilingual", "moses", "transformers", "treebank", "bare"
+]  # fmt: skip
 Schedule = Literal["noam", "inverse_sqrt", "cosine", "trapezoid"]
 Precision = Literal["fp32", "bf16", "auto"]
 Weights = Literal["fp32", "int8"]
@@ -207,8 +209,9 @@ class TextConfig:
 
     `language` is an ISO 639-1 code. `level`: "subword" (BPE with byte fallback), "word", "char", or how
     imported checkpoints do it: "sentencepiece" (OPUS-MT), "multilingual" (M2M100, NLLB, mBART: a token names the
-    language), "transformers" (a tokenizer of that library), "treebank" (Penn Treebank words between start and
-    end token), "bare" (words without punctuation, unknown ones left out).
+    language), "moses" (FSMT: words by Moses' rules, then BPE), "transformers" (a tokenizer of that library),
+    "treebank" (Penn Treebank words between start and end token), "bare" (words without punctuation, unknown ones left
+    out).
     `normalise`: "corpus" (what the training corpora had) or "none". `prefix_space` marks the first
     word like a word after a space, so that both share one piece. `lowercase` as two source documents do.
     """

@@ -187,7 +187,7 @@ def edited(folder: Path, to: Path, file: str, **changes: Any) -> Path:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model_type": "gpt2"}, "model_type is 'gpt2'; known are m2m_100, marian, mbart"),
+        ({"model_type": "gpt2"}, "model_type is 'gpt2'; known are fsmt, m2m_100, marian, mbart"),
         ({"tie_word_embeddings": False}, "tie_word_embeddings is false"),
         ({"activation_function": "tanh"}, "activation_function is 'tanh'"),
         ({"vocab_size": 7}, "vocabulary has"),

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from translator.checkpoints import marian, multilingual
+from translator.checkpoints import fsmt, marian, multilingual
 from translator.checkpoints.bundle import CONFIG, Bundle
 from translator.checkpoints.manifest import inside, read_json
-from translator.checkpoints.shelf import SOURCE_SPM, SPM, TARGET_SPM, TOKENIZER_JSON, VOCAB
+from translator.checkpoints.shelf import SPM, TOKENIZER_JSON
 from translator.errors import CheckpointError
 
-LOADERS = {"marian": marian.load_marian, **dict.fromkeys(multilingual.MODEL_TYPES, multilingual.load_multilingual)}
-SIDE_FILES = tuple(sorted({*marian.SIDE_FILES, *multilingual.SIDE_FILES}))
+LOADERS = {
+    "fsmt": fsmt.load_fsmt,
+    "marian": marian.load_marian,
+    **dict.fromkeys(multilingual.MODEL_TYPES, multilingual.load_multilingual),
+}
+SIDE_FILES = tuple(sorted({*fsmt.SIDE_FILES, *marian.SIDE_FILES, *multilingual.SIDE_FILES}))
 
 
 def load_foreign(folder: Path, *, root: Path, name: str | None = None, pickles: bool = True) -> Bundle:
-    """Load a folder of `transformers`, on the CPU; see `load_marian` and `load_multilingual`.
+    """Load a folder of `transformers`, on the CPU; see `load_marian`, `load_multilingual` and `load_fsmt`.
 
     Raises:
         CheckpointError: its model is of no type that is known here, or a file is missing or damaged.
@@ -34,5 +38,5 @@ def load_foreign(folder: Path, *, root: Path, name: str | None = None, pickles: 
 
 def is_whole(folder: Path) -> bool:
     """Whether a folder holds what some layout needs beside its weights."""
-    has = {name for name in (CONFIG, SOURCE_SPM, TARGET_SPM, VOCAB, SPM, TOKENIZER_JSON) if (folder / name).is_file()}
-    return any(needed <= has for needed in ({*marian.NEEDED}, {CONFIG, SPM}, {CONFIG, TOKENIZER_JSON}))
+    kinds = ({*marian.NEEDED}, {*fsmt.NEEDED}, {CONFIG, SPM}, {CONFIG, TOKENIZER_JSON})
+    return any(all((folder / name).is_file() for name in needed) for needed in kinds)
