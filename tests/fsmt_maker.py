@@ -31,7 +31,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 HABITS: dict[str, dict[str, Any]] = {
     "plain": {"num_beams": 5, "length_penalty": 1.1},
-    "unequal": {"num_beams": 3, "length_penalty": 0.6, "early_stopping": True},
+    "unequal": {"num_beams": 3, "length_penalty": 0.6, "early_stopping": True, "min_length": 7},
     "unscaled": {"num_beams": 1},
     "tied": {"num_beams": 2},
 }

@@ -15,6 +15,8 @@ LOADERS = {
     "marian": marian.load_marian,
     **dict.fromkeys(multilingual.MODEL_TYPES, multilingual.load_multilingual),
 }
+ONE_SIDED = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification")
+"""How `transformers` calls what has one stack of layers alone."""
 SIDE_FILES = tuple(sorted({*fsmt.SIDE_FILES, *marian.SIDE_FILES, *multilingual.SIDE_FILES}))
 
 
@@ -27,7 +29,15 @@ def load_foreign(folder: Path, *, root: Path, name: str | None = None, pickles: 
     path = folder / CONFIG
     if not path.is_file():
         raise CheckpointError(f"{path} is missing; it says what the model is")
-    kind = read_json(inside(folder, CONFIG, root), 2**20).get("model_type")
+    config = read_json(inside(folder, CONFIG, root), 2**20)
+    kind, architectures = config.get("model_type"), config.get("architectures") or []
+    if not isinstance(architectures, list):
+        raise CheckpointError(f"{path}: architectures is {architectures!r:.40}; it must be a list of names")
+    if any(str(name).endswith(ONE_SIDED) for name in architectures):
+        raise CheckpointError(
+            f"{path}: {architectures[0]} ({kind!r:.40}) has no encoder beside its decoder, and so no attention from a"
+            " translation to its source; give a seq2seq model, such as Marian, M2M100, mBART, FSMT, T5 or BART"
+        )
     if not isinstance(kind, str) or kind not in LOADERS:
         raise CheckpointError(
             f"{path}: model_type is {kind!r}; known are {', '.join(sorted(LOADERS))}. "
