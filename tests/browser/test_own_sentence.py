@@ -128,7 +128,7 @@ def test_another_direction_dims_what_is_still_of_the_old_one_and_says_so(open_pa
     page.keyboard.press("Enter")
     translated(page, "We are here.")
     page.locator("#direction label", has_text="Deutsch").click()
-    expect(page.locator(".notice")).to_contain_text("translated by en-zh")
+    expect(page.locator(".notice")).to_contain_text("made by en-zh")
     page.wait_for_function("getComputedStyle(document.querySelector('.work')).opacity < 0.6")
     page.locator("#direction label", has_text="English →").click()
     page.wait_for_function("getComputedStyle(document.querySelector('.work')).opacity === '1'")
