@@ -84,12 +84,12 @@ def judge(
             beyond[name] = beyond_chance(measures[name], measures[f"even_{name}"])
     else:
         shares["aligns"], beyond["aligns"], reading = _aligned(measures, rates, readings)
-    name = _best(beyond, 1.0, "mixed")
+    role = _best(beyond, 1.0, "mixed")
     beyond.pop("diffuse")  # half the greatest entropy is what most heads have: nothing is near it
-    near = np.where(name == "mixed", _best(beyond, NEAR, ""), "")
-    told = np.where(name == "mixed", near, name)
+    near = np.where(role == "mixed", _best(beyond, NEAR, ""), "")
+    told = np.where(role == "mixed", near, role)
     return Roles(
-        name=name,
+        name=role,
         near=near,
         share=np.select([told == each for each in shares], list(shares.values()), 0.0),
         reading=np.where(told == "aligns", np.array(READINGS)[reading], ""),
