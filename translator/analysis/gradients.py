@@ -50,7 +50,8 @@ class Attribution:
     @property
     def gap(self) -> np.ndarray:
         """What the parts fail to add up to: `value` - `base` - their sum, [N]. Integrated gradients bring it to 0."""
-        return self.value - self.base - self.source.sum(axis=-1) - self.target.sum(axis=-1)
+        gap: np.ndarray = self.value - self.base - self.source.sum(axis=-1) - self.target.sum(axis=-1)
+        return gap
 
 
 def log_prob(pair: Pair, steps: Sequence[int]) -> Score:
@@ -155,7 +156,8 @@ def read_embedded(pair: Pair, source: Tensor, target: Tensor) -> Tensor:
     memory, causal = model.encoder_norm(x), causal_keep(y.shape[1], y.device)
     for block in model.decoder:
         y, _, _ = block(y, causal, memory, keep)
-    return model.decoder_norm(y)
+    normed: Tensor = model.decoder_norm(y)
+    return normed
 
 
 def _integrals(

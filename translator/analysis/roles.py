@@ -93,7 +93,8 @@ def judge(
 
 def beyond_chance(share: np.ndarray, chance: np.ndarray) -> np.ndarray:
     """How far a share [...] goes beyond what chance gives [...], of what is left beyond it; [...], never below 0."""
-    return np.maximum(share - chance, 0.0) / np.maximum(1.0 - chance, 1e-9)
+    beyond: np.ndarray = np.maximum(share - chance, 0.0) / np.maximum(1.0 - chance, 1e-9)
+    return beyond
 
 
 def _aligned(

@@ -35,4 +35,5 @@ def send(message: dict[str, Any] | None) -> str | None:
 
 def read(value: str) -> dict[str, Any]:
     """The message that `send` made `value` of."""
-    return json.loads(value if value.startswith("{") else zlib.decompress(base64.b64decode(value)))
+    message: dict[str, Any] = json.loads(value if value.startswith("{") else zlib.decompress(base64.b64decode(value)))
+    return message

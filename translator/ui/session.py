@@ -35,7 +35,7 @@ _SETTINGS = {field.name for field in fields(DecodeConfig)}
 
 def translate_stream(
     models: Models, text: object, direction: str, settings: Mapping[str, Any], *, session: str | None = None
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """One translation as messages for the page: a "step" a token, then the "trace"; or one "error".
 
     Nothing of what was typed reaches the log.
@@ -55,7 +55,9 @@ def translate_stream(
         yield {"kind": "error", "text": str(error)}
 
 
-def _messages(models: Models, direction: str, text: str, settings: dict[str, Any], stop: Stop) -> Iterator[dict]:
+def _messages(
+    models: Models, direction: str, text: str, settings: dict[str, Any], stop: Stop
+) -> Iterator[dict[str, Any]]:
     model = models.get(direction)  # in the worker: who asks while it loads is told after the deadline
     steps = models.steps(direction, text, settings, stop)
     bundle = model.bundle
