@@ -24,8 +24,8 @@ export async function bundleOf(live, read) {
   });
 }
 
-function whole(live, bundle, text, settings) {
-  const steps = live.stream(bundle, { text, settings });
+function whole(live, bundle, text, settings, gates) {
+  const steps = live.stream(bundle, { text, settings, gates });
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
@@ -71,6 +71,14 @@ export function answers(live, bundle, texts, settings) {
     const { tgt, thoughts } = whole(live, bundle, text, settings);
     return { ids: tgt.map(({ id }) => id), best: thoughts.map(({ candidates }) => candidates) };
   });
+}
+
+/** Produced ids, and the maps of the encoder, the decoder and cross-attention; `gates` are [L, H] of each, or none. */
+export function mapsOf(live, bundle, text, settings, gates) {
+  const flat = Object.entries(gates ?? {}).map(([kind, values]) => [kind, Float32Array.from(values)]);
+  const { tgt, ...trace } = whole(live, bundle, text, settings, Object.fromEntries(flat));
+  const maps = ["encoder", "decoder", "cross"].map((kind) => trace[kind].values);
+  return { ids: tgt.map(({ id }) => id), maps };
 }
 
 /** Bytes of the engine and of the rest after so many translations. */

@@ -1,8 +1,8 @@
 """The page without a server, measured: `python -m benchmarks.live [--data DIR] [--sentences N]`.
 
-What it computes is compared with Python's (ids, the eight best of every step), and timed in Chromium beside plain
-PyTorch on one thread, in one run; what a visitor waits for is timed from a host that compresses and from one that
-does not.
+What it computes is compared with Python's (ids, the eight best of every step, maps, tokens: `--only-parity` stops
+there), and timed in Chromium beside plain PyTorch on one thread, in one run; what a visitor waits for is timed from a
+host that compresses and from one that does not.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import gzip
 import json
 import shutil
 import statistics
-import subprocess
 import tempfile
 import threading
 import time
@@ -27,10 +26,11 @@ from typing import Any
 import torch
 
 import translator
+from benchmarks import live_parity
 from benchmarks.opening import DESK, PHONE, Visitor
 from translator import Translator
 from translator.checkpoints import load_bundle
-from translator.ui.live.site import LIVE, write_site
+from translator.ui.live.site import write_site
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -39,8 +39,6 @@ SENTENCES = (
     "Warum bist du heute nicht in die Schule gegangen?",
     "Meine Mutter arbeitet seit zwei Jahren in einem kleinen Krankenhaus.",
 )
-TIE = 1e-4
-"""Nats between two totals below which two orders of the same sums may choose differently."""
 
 
 class _Host(SimpleHTTPRequestHandler):
@@ -81,37 +79,17 @@ def hosted(folder: Path, *, compress: bool = False) -> Iterator[str]:
     server.server_close()
 
 
-def parity(model: Translator, texts: Sequence[str]) -> dict[str, int]:
-    """How many sentences have Python's ids, by greedy search and a beam of 4, and steps its best eight; and ties."""
-    settings: dict[str, dict[str, Any]] = {"greedy": {"method": "greedy"}, "beam": {"method": "beam", "beam": 4}}
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "checkpoints" / "one"
-        folder.mkdir(parents=True)
-        for name in ("config.json", "src.json", "tgt.json", "model.safetensors"):
-            (folder / name).symlink_to((model.bundle.folder or Path()) / name)
-        (Path(place) / "engine.wasm").write_bytes((LIVE / "engine.wasm").read_bytes())
-        asked_for = {"folder": str(folder), "texts": list(texts), "settings": settings, "live": LIVE.as_uri()}
-        node = [shutil.which("node") or "node", "--no-warnings", str(HERE / "live_answers.mjs")]
-        ran = subprocess.run(node, input=json.dumps(asked_for), capture_output=True, text=True, check=True)
-    found = json.loads(ran.stdout)
-    counts = {"sentences": len(texts), "greedy": 0, "beam": 0, "lists": 0, "steps": 0, "unexplained": 0}
-    for name, asked in settings.items():
-        for text, answer in zip(texts, found[name], strict=True):
-            trace = model.translate(text, **asked)
-            same = [token.id for token in trace.tgt] == answer["ids"]
-            counts[name] += same
-            counts["unexplained"] += not same and not _tie(model, text, asked, answer["ids"])
-            if same and name == "greedy":
-                for step, theirs in zip(trace.steps, answer["best"], strict=True):
-                    counts["steps"] += 1
-                    counts["lists"] += [each.token.id for each in step.candidates] == [id_ for id_, _ in theirs]
-    return counts
-
-
-def _tie(model: Translator, text: str, settings: dict[str, Any], ids: list[int]) -> bool:
-    """Whether Python finds the other translation as good, within TIE."""
-    own, other = model.translate(text, **settings), model.force(text, ids)
-    return abs(own.score / len(own.tgt) - other.score / len(other.tgt)) < TIE
+def parity(model: Translator, data: Path | None, count: int) -> dict[str, Any]:
+    """What is compared with Python: `count` sentences, a fifth of them with every map, ten times as many lines."""
+    texts = _texts(data, model.name, count)
+    some = texts[: max(1, count // 5)]
+    found: dict[str, Any] = {"ids": live_parity.ids(model, texts)}
+    for name, gated in (("maps", False), ("maps, heads gated", True)):
+        found[name] = live_parity.maps(model, some, gated=gated)
+    for column, side in enumerate(("src", "tgt")):
+        lines = _texts(data, model.name, 10 * count, "extra", column)
+        found[f"tokens, {side}"] = live_parity.tokens(model, side, lines, 10 * count)
+    return found
 
 
 def pytorch(model: Translator, texts: Sequence[str], runs: int) -> dict[str, float]:
@@ -193,27 +171,33 @@ def sizes(site: Path) -> dict[str, int]:
     return {"engine": packed["engine.wasm"], "page": sum(packed.values())}
 
 
-def _texts(data: Path | None, direction: str, count: int) -> list[str]:
-    """Test sentences, each once; without data those that a newcomer might type."""
+def _texts(data: Path | None, direction: str, count: int, part: str = "test", column: int = 0) -> list[str]:
+    """Lines of one side of a part of the corpus, each once; without data those that a newcomer might type."""
     if data is None:
         lines = (ROOT / "assets" / "newcomers" / f"{direction}.txt").read_text(encoding="utf-8").splitlines()
         return [line for line in lines if line.strip()][:count]
-    with gzip.open(data / direction / "test.tsv.gz", "rt", encoding="utf-8") as file:
-        return list(dict.fromkeys(line.split("\t")[0] for line in file))[:count]
+    with gzip.open(data / direction / f"{part}.tsv.gz", "rt", encoding="utf-8") as file:
+        return list(dict.fromkeys(line.rstrip("\n").split("\t")[column] for line in file))[:count]
 
 
 def main() -> int:
     """Measure everything and print it as JSON."""
-    from playwright.sync_api import sync_playwright
-
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="a folder with DIRECTION/test.tsv.gz (default: newcomers' sentences)")
+    parser.add_argument(
+        "--data", type=Path, help="a folder with DIRECTION/test.tsv.gz and extra.tsv.gz (default: newcomers' sentences)"
+    )
     parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--only-parity", action="store_true", help="compare with Python, and time nothing")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--chromium", help="its path (default: Playwright's own)")
     args = parser.parse_args()
+    from playwright.sync_api import sync_playwright
+
     models = [translator.load(name, device="cpu") for name in ("de-en", "en-zh")]
-    found: dict[str, Any] = {"parity": {m.name: parity(m, _texts(args.data, m.name, args.sentences)) for m in models}}
+    found: dict[str, Any] = {"parity": {m.name: parity(m, args.data, args.sentences) for m in models}}
+    if args.only_parity:
+        print(json.dumps(found, indent=1))
+        return 0
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         site = Path(place)
         write_site(site, models)

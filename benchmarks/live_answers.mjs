@@ -1,14 +1,40 @@
-/* What the live page's code answers to sentences, in Node: the task comes by stdin, from `python -m benchmarks.live`. */
+/* What the live page's code answers in Node: the task comes by stdin, from `benchmarks/live_parity.py`. */
 
-import { readFileSync } from "node:fs";
-import { answers, bundleOf } from "./live.mjs";
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { answers, bundleOf, mapsOf } from "./live.mjs";
 
 const task = JSON.parse(readFileSync(0, "utf8"));
 const live = await import(`${task.live}/worker.js`);
+if (task.chinese) live.useChinese(JSON.parse(gunzipSync(readFileSync(task.chinese))));
 const read = async (name) => new Uint8Array(readFileSync(`${task.folder}/${name}`));
-const bundle = await bundleOf(live, read);
-const found = Object.entries(task.settings).map(([name, settings]) => [
-  name,
-  answers(live, bundle, task.texts, settings),
-]);
-process.stdout.write(JSON.stringify(Object.fromEntries(found)));
+
+const ask = {
+  /** Ids and the best of every step, of each text by each setting. */
+  ids: async ({ texts, settings }) => {
+    const bundle = await bundleOf(live, read);
+    const found = Object.entries(settings).map(([name, each]) => [
+      name,
+      answers(live, bundle, texts, each),
+    ]);
+    return Object.fromEntries(found);
+  },
+  /** Ids of each text; every map goes to a file as float32, one text after the other. */
+  maps: async ({ texts, settings, gates, out }) => {
+    const bundle = await bundleOf(live, read);
+    const file = openSync(out, "w");
+    const found = texts.map((text) => {
+      const { ids, maps } = mapsOf(live, bundle, text, settings, gates);
+      for (const values of maps) writeSync(file, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+      return ids;
+    });
+    closeSync(file);
+    return found;
+  },
+  /** Ids of each text by one vocabulary. */
+  tokens: async ({ file, texts }) => {
+    const tokenizer = live.loadTokenizer(JSON.parse(readFileSync(file, "utf8")));
+    return texts.map((text) => tokenizer.ids(text));
+  },
+}[task.ask];
+process.stdout.write(JSON.stringify(await ask(task)));

@@ -124,6 +124,8 @@ class Visitor:
     http: httpx.AsyncClient
     event: int
     session: str = field(default_factory=lambda: uuid.uuid4().hex[:11])
+    read: int = 0
+    """Bytes of answers that came so far."""
 
     @classmethod
     async def at(cls, url: str, count: int) -> list[Visitor]:
@@ -169,6 +171,7 @@ class Visitor:
         params = {"session_hash": self.session}
         async with self.http.stream("GET", "/gradio_api/queue/data", params=params) as stream:
             async for line in stream.aiter_lines():
+                self.read += len(line)
                 if '"msg":"process_completed"' in line[:60]:
                     message = json.loads(line[6:])
                     said = read(message["output"]["data"][0]) if message["success"] else {"kind": "error"}

@@ -48,7 +48,7 @@ def fixed_models(folder: Path) -> Models:
 
 def messages(models: Models) -> dict[str, Any]:
     """Every message by its name; `numbers` are the maps of the translation in `trace` as the model gave them."""
-    told = list(session._messages(models, DIRECTION, TEXT, SETTINGS, lambda: False))  # a busy gate leaves steps out
+    told = list(session._messages(models, DIRECTION, TEXT, SETTINGS, lambda: False, 0.0))  # every step
     asked: dict[str, Any] = {"text": TEXT, "direction": DIRECTION}
     tabs = (translate_tab, lab_tab, lesson_tab)
     ask = {each.__name__: each for tab in tabs for each in tab.server_functions(models)}

@@ -82,6 +82,26 @@ def test_ids_of_greedy_and_beam_search_are_those_of_generate(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+def test_a_summary_is_as_long_as_the_model_asks_for(made: Any, texts: list[str], family: str) -> None:
+    """A document in, a text out: `min_length`, `min_new_tokens` and repeated words as `generate` has them."""
+    tokenizer = made(family)[1]
+    net = maker.make_model(family, len(tokenizer))
+    net.generation_config.update(min_length=14, min_new_tokens=16, no_repeat_ngram_size=3)
+    longer = translator.adapt(net, tokenizer)
+    document = " ".join(texts[:8])
+    while len(tokenizer(document)["input_ids"]) > 190:
+        document = document[: int(len(document) * 0.9)]
+    source = tokenizer(document)["input_ids"]
+    assert len(source) > 120
+    for beams in (1, 4):
+        method = {"method": "greedy"} if beams == 1 else {"method": "beam", "beam": beams}
+        trace = longer.translate(document, max_length=30, **method)
+        assert [token.id for token in trace.tgt] == generated(net, source, beams, 30)
+        assert len(trace.tgt) > 16
+        assert longer.translate_batch([document], max_length=30, **method) == [trace.translation]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_every_map_is_that_of_one_eager_pass(made: Any, texts: list[str], family: str) -> None:
     net, tokenizer, ours = made(family)
     for method in ({"method": "greedy"}, {"method": "beam", "beam": 3}):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from translator.analysis.heads import head_stats, leading_head
 from translator.analysis.profile import stored_profile
 from translator.pipeline import Translator
 from translator.trace import Trace
+from translator.training.adequacy import adequacy_path, read_adequacy
 from translator.ui import lab_align
 from translator.ui.payload import profile_payload
 
@@ -81,6 +83,21 @@ def test_maps_are_probabilities_and_causal(shipped: Translator) -> None:
         np.testing.assert_allclose(weights.sum(-1), 1.0, atol=1e-5)
     above = np.triu(np.ones(trace.decoder.shape[2:], dtype=bool), k=1)
     assert not trace.decoder[..., above].any()
+
+
+LOOP = re.compile(r"(.)\1{7}|(.{2,}?)\2{4}|(.{6,}?)\3{2}")
+"""A character eight times in a row, a piece of text five times, or a long one three times."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("joined", [1, 6])
+def test_no_translation_loops(shipped: Translator, joined: int) -> None:
+    """Of everyday sentences alone and several at once, which is where weights of this size would loop."""
+    sentences = [sentence.source for sentence in read_adequacy(adequacy_path(*shipped.languages))]
+    texts = [" ".join(sentences[n : n + joined]) for n in range(0, len(sentences), joined)]
+    assert not [text for text in texts if LOOP.search(text)]
+    looping = [text for text in shipped.translate_batch(texts, method="beam") if LOOP.search(text)]
+    assert not looping, looping
 
 
 @pytest.mark.parametrize(

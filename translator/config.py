@@ -18,7 +18,9 @@ Positions = Literal["interleaved", "concatenated", "fairseq", "learned"]
 Activation = Literal["relu", "gelu", "silu", "none"]
 NormVariant = Literal["standard", "unbiased"]
 Embeddings = Literal["separate", "tied", "shared"]
-Level = Literal["subword", "word", "char", "sentencepiece", "multilingual", "transformers", "treebank", "bare"]
+Level = Literal[
+    "subword", "word", "char", "sentencepiece", "multilingual", "moses", "transformers", "treebank", "bare"
+]  # fmt: skip
 Schedule = Literal["noam", "inverse_sqrt", "cosine", "trapezoid"]
 Precision = Literal["fp32", "bf16", "auto"]
 Weights = Literal["fp32", "int8"]
@@ -53,7 +55,7 @@ class ModelConfig:
     `padded_length`: every source is padded to it and the padding is attended to (one source
     document was trained so); None masks padding, as everybody else does.
     `banned_ids` are never chosen by a search (None: padding and the start token), nor is the last id of one of
-    `banned_sequences` right after the others; no attention reads
+    `banned_sequences` right after the others, nor EOS before `min_length` other tokens; no attention reads
     a source token of `masked_ids` (one source document masks unknown words as if they were padding).
     """
 
@@ -89,6 +91,7 @@ class ModelConfig:
     padded_length: int | None = None
     banned_ids: tuple[int, ...] | None = None
     banned_sequences: tuple[tuple[int, ...], ...] = ()
+    min_length: int = 0
     masked_ids: tuple[int, ...] = ()
     pad_id: int = 0
     start_id: int = 1
@@ -101,6 +104,7 @@ class ModelConfig:
             keep_whole(self, name, 1, 128)
         keep_whole(self, "max_positions", 1, 100_000)
         keep_whole(self, "first_position", 0, 1000)
+        keep_whole(self, "min_length", 0, self.max_positions)
         for name in ("pad_id", "start_id", "eos_id"):
             keep_whole(self, name, 0, self.tgt_vocab - 1)
         if self.d_head is None:
@@ -207,8 +211,9 @@ class TextConfig:
 
     `language` is an ISO 639-1 code. `level`: "subword" (BPE with byte fallback), "word", "char", or how
     imported checkpoints do it: "sentencepiece" (OPUS-MT), "multilingual" (M2M100, NLLB, mBART: a token names the
-    language), "transformers" (a tokenizer of that library), "treebank" (Penn Treebank words between start and
-    end token), "bare" (words without punctuation, unknown ones left out).
+    language), "moses" (FSMT: words by Moses' rules, then BPE), "transformers" (a tokenizer of that library),
+    "treebank" (Penn Treebank words between start and end token), "bare" (words without punctuation, unknown ones left
+    out).
     `normalise`: "corpus" (what the training corpora had) or "none". `prefix_space` marks the first
     word like a word after a space, so that both share one piece. `lowercase` as two source documents do.
     """

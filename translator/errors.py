@@ -24,6 +24,7 @@ EXTRAS = {
     "orjson": "page",
     "plotly": "figures",
     "sacrebleu": "train",
+    "sacremoses": "transformers",
     "scipy": "figures",
     "sentencepiece": "transformers",
     "starlette": "page",

@@ -83,6 +83,13 @@ def test_the_ranges_are_scipys_bootstrap_over_sentences(tiny: Translator) -> Non
     assert table["alti"].correlation_range == pytest.approx((want.low, want.high))
 
 
+def test_some_predictions_have_the_maps_that_they_have_among_all(tiny: Translator, trace: Trace) -> None:
+    every, some = source_maps(tiny, trace), source_maps(tiny, trace, steps=[3, 1])
+    assert every.keys() == some.keys() == set(METHODS)
+    for method in METHODS:
+        np.testing.assert_allclose(some[method], every[method][[3, 1]], atol=1e-5)
+
+
 def test_what_cannot_be_is_named(tiny: Translator, trace: Trace) -> None:
     with pytest.raises(InputError, match="2 words"):
         arena(tiny, tiny.translate("Guten Morgen", max_length=4))

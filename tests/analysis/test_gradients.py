@@ -137,6 +137,20 @@ def test_many_points_go_in_several_batches(tiny: Translator, trace: Trace, monke
     np.testing.assert_allclose(parts.source, whole.source, atol=1e-4)
 
 
+@pytest.mark.parametrize("inputs", ["both", "source"])
+def test_steps_in_any_order_are_each_what_it_is_alone(
+    in_double: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch, inputs: Inputs
+) -> None:
+    """Also where they share passes of the decoder that end at different rows."""
+    monkeypatch.setattr(gradients, "GROUP", 2)
+    steps = [5, 0, 3, 5, 1]
+    found = integrated_gradients(in_double, trace, steps, inputs=inputs, points=3)
+    for n, step in enumerate(steps):
+        alone = integrated_gradients(in_double, trace, [step], inputs=inputs, points=3)
+        for name in ("source", "target", "value", "base"):
+            np.testing.assert_allclose(getattr(found, name)[n], getattr(alone, name)[0], rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("given", "named"),
     [

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import reduce
 from operator import getitem
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,9 +23,11 @@ from translator.analysis.bench import align_bench, links_of, word_maps
 from translator.analysis.gold import shipped_gold
 from translator.analysis.heads import measure, rows_of
 from translator.analysis.profile import (
+    Profile,
     Tally,
     alignment_table,
     best_aligner,
+    card_section,
     head_profile,
     judged,
     read_pairs,
@@ -145,6 +148,19 @@ def test_a_profile_is_shipped_with_its_checkpoint(own: Translator) -> None:
     card = again.bundle.card
     assert card.startswith("# Tiny") and card.count("## What the heads do") == 1
     assert f"{bench.best_rate:.3f}" in card and "3 sentences (three)" in card
+
+
+@pytest.mark.parametrize("best", ["input", "output"])
+def test_a_card_tells_of_the_head_that_aligns_what_it_predicts(best: str) -> None:
+    """By name and rate, apart from the best of all where that one aligns what it reads."""
+    rates = {"output": [[0.5, 0.25], [0.375, 0.75]], "input": [[0.4, 0.8], [0.125, 0.9]]}
+    found = {"input": ("L2H1", 0.125), "output": ("L1H2", 0.25)}
+    told: dict[str, Any] = {"name": found[best][0], "rate": found[best][1], "reading": best}
+    table = {"sentences": 7, "heads": rates, "best_head": told, "ways": {"both": 0.1}}
+    text = card_section(Profile("0", "two", 2, {}, alignment=table))
+    assert f"the best head is {found[best][0]} (rows" in text and f"rate {found[best][1]}" in text
+    assert text.count("L1H2") == 1 and "0.250" in text
+    assert ("Of the token that a row predicts, L1H2 is the best, 0.250." in text) is (best == "input")
 
 
 def test_a_profile_of_other_weights_is_refused(own: Translator) -> None:

@@ -77,7 +77,28 @@ def test_the_nearest_role_wins_and_none_is_kept_where_none_fits():
     assert found.role == "previous", "it looks back in half the rows, and rests with a little less than that"
     rng = np.random.default_rng(5)
     nothing = only(peaked(rng.permutation(length), length, peak=0.5), rows_for(length, length))
-    assert nothing.role == "mixed" and nothing.share == 0
+    assert (nothing.role, nothing.near, nothing.share) == ("mixed", "", 0)
+
+
+def test_a_head_below_every_bar_is_told_the_nearest_role_and_how_much_it_has_of_it():
+    found = only(looks_back(41, 0.3), rows_for(41, 41))
+    assert (found.role, found.near) == ("mixed", "previous") and found.share == pytest.approx(0.3, abs=0.02)
+    far = only(looks_back(41, 0.1), rows_for(41, 41))
+    assert (far.role, far.near, far.share) == ("mixed", "", 0)
+    named = only(looks_back(41, 0.75), rows_for(41, 41))
+    assert (named.role, named.near) == ("previous", "")
+
+
+def test_a_cross_head_that_is_not_sharp_enough_nearly_aligns():
+    rows = rows_for(7, 8, self_attention=False, special=(7,))
+    places = np.arange(7)
+    two = np.full((1, 1, 7, 8), 0.18 / 6)
+    two[..., places, places], two[..., places, (places + 1) % 7] = 0.42, 0.40
+    measures = measure(two, rows)
+    (found,) = describe(measures, "cross")
+    assert (found.role, found.near, found.share) == ("mixed", "aligns", 1)
+    (wrong,) = describe(measures, "cross", (np.array([[0.71]]), np.array([[0]])))
+    assert wrong.near != "aligns", "what was measured not to align comes nowhere near it"
 
 
 def test_a_cross_head_is_judged_by_its_better_reading_and_says_which():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from benchmarks.shown import next_head, settle, wait_translated
 
@@ -13,13 +13,19 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize(
-    ("language", "word", "lang"), [("zh", "翻译", "zh-Hans"), ("de", "Übersetzen", "de"), ("en", "Translate", "en")]
+    ("language", "word", "lang", "tagline"),
+    [
+        ("zh", "翻译", "zh-Hans", "翻译模型在看哪些词"),
+        ("de", "Übersetzen", "de", "Worauf ein Übersetzungsmodell schaut"),
+        ("en", "Translate", "en", "What a translation model looks at"),
+    ],
 )
-def test_the_page_speaks(open_page: Callable[..., Page], language: str, word: str, lang: str) -> None:
+def test_the_page_speaks(open_page: Callable[..., Page], language: str, word: str, lang: str, tagline: str) -> None:
     page = open_page()
     page.click(f"[data-language={language}]")
     page.wait_for_function(f"document.querySelector('#translate').textContent.trim() === '{word}'")
     assert page.get_attribute("html", "lang") == lang
+    expect(page.locator("#page-title p")).to_have_text(tagline)
     page.wait_for_function("document.documentElement.scrollHeight <= 900")  # the maps give way in the next frame
 
 

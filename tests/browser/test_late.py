@@ -37,7 +37,7 @@ def test_a_translation_stays_when_an_example_comes(open_page: Callable[..., Page
 
 def test_a_first_translation_that_is_stopped_leaves_a_word(open_page: Callable[..., Page]) -> None:
     """Where no example has come there is no translation to go back to."""
-    page = open_page(routes={"**/*.json": lambda route: route.abort()}, shown=".ax :text('has not been stored')")
+    page = open_page(routes={"**/*.json": lambda route: route.abort()}, shown=".ax :text('is not stored')")
     page.fill("#source-text textarea", "We are here. " * 20)
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")

@@ -42,6 +42,7 @@ const strip = shape(document.querySelector('#tabs .tab-container:not(.visually-h
 const tabs = all('#tabs .tab-container:not(.visually-hidden) button');
 const parts = [
     ['title', words(document.querySelector('#page-title h1'))],
+    ['tagline', words(document.querySelector('#page-title p'))],
     ...tabs.map(node => [name(node), within(words(node), strip)]),
     ['directions', shape(document.querySelector('#direction .wrap'))],
     ...all('.chrome .seg, .chrome .theme').map(node => [node.className, shape(node)]),

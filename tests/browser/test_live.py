@@ -16,10 +16,12 @@ from playwright.sync_api import Browser, BrowserContext, Page
 import translator
 from benchmarks.shown import trace
 from translator import Translator
+from translator.figures import positions
 from translator.ui.live.site import write_site
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PREPARED, TYPED = "Ich renne in den Park.", "Das Haus ist alt."
+DEAR = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
 PATIENCE = 60_000
 
 
@@ -52,15 +54,15 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     made.close()
 
 
-def opened(context: BrowserContext, address: str, init: str = "") -> Page:
-    """The page, once it shows a map."""
+def opened(context: BrowserContext, address: str, init: str = "", shows: str = "#attention-detail .xtick") -> Page:
+    """The page, once it shows a map, or what else it opens with."""
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     if init:
         page.add_init_script(init)
     page.on("pageerror", lambda error: pytest.fail(str(error)))
     page.goto(address)
-    page.wait_for_selector("#attention-detail .xtick")
+    page.wait_for_selector(shows)
     return page
 
 
@@ -172,8 +174,7 @@ def test_fetching_can_be_stopped(context: BrowserContext, host: Any, tiny: Trans
 
 
 def test_where_data_is_dear_the_visitor_is_asked(context: BrowserContext, host: Any, tiny: Translator) -> None:
-    dear = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
-    page = opened(context, host.address, dear)
+    page = opened(context, host.address, DEAR)
     page.fill("#source-text textarea", TYPED)
     page.click("#translate")
     page.wait_for_selector("#weights .go:visible")
@@ -219,6 +220,61 @@ def test_the_lab_and_compare(context: BrowserContext, host: Any, tiny: Translato
         page.fill(f"#compare-{side} textarea", text)
     page.click("#compare-run")
     page.wait_for_selector(f"#compare :text('{tiny.translate(TYPED).translation[:12]}')")
+
+
+def test_a_tab_without_weights_asks_for_them_where_they_are_waited_for(
+    context: BrowserContext, host: Any, tiny: Translator
+) -> None:
+    page = opened(context, host.address, DEAR)
+    missing: list[str] = []
+    page.on("response", lambda answer: answer.status >= 400 and missing.append(answer.url))
+    page.click("[role=tab]:has-text('Compare')")
+    page.wait_for_selector("#compare :text('Nothing translated yet.')")
+    for side, text in (("a", TYPED), ("b", PREPARED)):
+        page.fill(f"#compare-{side} textarea", text)
+    page.click("#compare-run")
+    page.click("#compare-tab #weights .go")
+    page.wait_for_selector(f"#compare :text('{tiny.translate(TYPED).translation[:12]}')")
+    assert missing == []
+
+
+def plotted(page: Page, figure: str) -> list[dict[str, Any]]:
+    """What Plotly drew in a figure of Positions, arrays as plain lists; none while there is nothing."""
+    return page.evaluate(
+        """(id) => (document.querySelector(`${id} .plot`).data ?? []).map(({ z, y, name, zmax }) =>
+            ({ z: z && Array.from(z, (row) => Array.from(row)), y: Array.from(y), name, zmax }))""",
+        f"#position-{figure}",
+    )
+
+
+def same(found: np.ndarray | list[Any], expected: Any) -> bool:
+    return np.shape(found) == np.shape(expected) and np.allclose(found, expected, atol=1e-5)
+
+
+def test_positions_are_drawn_as_by_python(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    link = "#positions=1&table=sinusoidal&layout=concatenated&n=40&d=20&curves=1, 3-4"
+    page = opened(context, host.address + link, shows="#position-heatmap .main-svg")
+    table = positions.sinusoidal(40, 20, layout="concatenated")
+    heat = lambda each: (drawn := plotted(page, "heatmap")) and same(drawn[0]["z"], each)  # noqa: E731
+    until(page, lambda: heat(table))
+    lines = until(page, lambda: plotted(page, "lines"))
+    assert [each["name"] for each in lines] == ["dim 1", "dim 3", "dim 4"]
+    assert same([each["y"] for each in lines], table[:, [1, 3, 4]].T)
+    (likeness,) = plotted(page, "similarity")
+    expected = positions.similarity_matrix(table).data[0]
+    assert same(likeness["z"], expected.z) and likeness["zmax"] == pytest.approx(expected.zmax)
+    page.fill("#position-curves input", "3, 400")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#position-lines :text('dimension 400 is beyond the last one, 19')")
+    page.check("#position-table input[value=tiny]", force=True)
+    until(page, lambda: heat(tiny.bundle.model.src_positions.numpy()[:40, :20]))
+
+
+def test_a_link_to_a_comparison_opens_it(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    link = f"#compare=1&a={TYPED}&ad=tiny&b={PREPARED}&bd=tiny"
+    page = opened(context, host.address + link, shows="#compare [data-side=b] .xtick")
+    page.wait_for_selector(f"#compare :text('{tiny.translate(TYPED).translation[:12]}')")
+    assert page.is_visible("#compare-tab")
 
 
 def test_an_offline_page_is_made_here(context: BrowserContext, host: Any, browser: Browser, tmp_path: Path) -> None:

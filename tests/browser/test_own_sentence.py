@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.shown import shown, trace, wait_shown, wait_translated
+from benchmarks.shown import pick, shown, trace, wait_shown, wait_translated
 
 pytestmark = pytest.mark.browser
 
@@ -41,6 +43,22 @@ def test_a_role_is_told_with_its_share_and_choosing_it_shows_the_head_that_has_i
     page.wait_for_function(f"document.querySelector('.profile b').textContent.includes('{table['share'][best]:.0%}')")
     chosen = shown(page)["layer"] * stored["shapes"]["cross"][1] + shown(page)["head"]
     assert table["role"][chosen] == role and table["share"][chosen] == table["share"][best]
+
+
+def test_a_head_without_a_role_is_told_the_nearest_one_with_its_share(open_page: Callable[..., Page]) -> None:
+    page, text = open_page("?direction=en-zh"), "The bus was late again, so we walked home in the rain and sang."
+    type_into(page, text)
+    page.keyboard.press("Enter")
+    translated(page, text)
+    found = trace(page)
+    maps = np.array(found["decoder"])
+    _, heads, rows, _ = maps.shape
+    back = (maps.argmax(axis=-1)[:, :, 1:] == np.arange(rows - 1)).mean(axis=-1).ravel()
+    at = int(np.where(np.array(found["roles"]["decoder"]) == "mixed", back, 0).argmax())
+    pick(page, kind="decoder", layer=at // heads, head=at % heads)
+    told = page.locator(".profile")
+    expect(told).to_contain_text("No single role")
+    expect(told).to_contain_text(re.compile(r"nearest: Looks one token back, \d+% of its rows"))
 
 
 def test_every_measure_explains_itself_on_focus(open_page: Callable[..., Page]) -> None:

@@ -43,7 +43,7 @@ def test_positions_use_the_width(open_page: Callable[..., Page], width: int, hei
     assert last["y"] + last["height"] <= height, "the three pictures are seen at once"
 
 
-@pytest.mark.parametrize(("width", "height"), SCREENS)
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), *SCREENS])
 def test_about_stands_in_columns_of_a_readable_length(open_page: Callable[..., Page], width: int, height: int) -> None:
     page = open_page(width=width, height=height)
     page.get_by_role("tab", name="About").click()

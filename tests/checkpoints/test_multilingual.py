@@ -187,7 +187,12 @@ def edited(folder: Path, to: Path, file: str, **changes: Any) -> Path:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model_type": "gpt2"}, "model_type is 'gpt2'; known are m2m_100, marian, mbart"),
+        ({"model_type": "gpt2", "architectures": []}, "model_type is 'gpt2'; known are fsmt, m2m_100, marian, mbart"),
+        (
+            {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]},
+            r"GPT2LMHeadModel \('gpt2'\) has no encoder.* give a seq2seq model, such as Marian",
+        ),
+        ({"architectures": 3}, "architectures is 3; it must be a list of names"),
         ({"tie_word_embeddings": False}, "tie_word_embeddings is false"),
         ({"activation_function": "tanh"}, "activation_function is 'tanh'"),
         ({"vocab_size": 7}, "vocabulary has"),

@@ -56,6 +56,12 @@ def test_what_cannot_be_seen_is_marked_and_right_to_left_is_kept_apart(text, sho
     assert plain(text) == shown
 
 
+def test_a_character_shows_the_same_beside_a_latin_and_a_cyrillic_letter():
+    for character in map(chr, range(0x10000)):  # text that holds a Cyrillic letter is always looked at one by one
+        for latin, cyrillic in ((f"{character}x", f"{character}ж"), (f"x{character}", f"ж{character}")):
+            assert plain(latin).replace("x", "ж") == plain(cyrillic).replace("x", "ж")
+
+
 def test_long_tokens_are_cut_at_twelve_characters_and_never_inside_one():
     assert plain("abcdefghijkl") == "abcdefghijkl"
     assert plain("abcdefghijklm") == "abcdefghijk…"

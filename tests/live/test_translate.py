@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -16,6 +18,7 @@ import translator
 from translator import Translator
 from translator.analysis.interventions import make_gates
 from translator.analysis.profile import stored_profile
+from translator.checkpoints.save import save_bundle
 from translator.errors import InputError
 from translator.ui.live.chinese import chinese_file
 from translator.ui.payload import profile_payload, step_payload, unpack
@@ -108,6 +111,20 @@ def test_every_way_of_decoding(settings: dict[str, Any], tiny: Translator, ask: 
     sentences: list[dict[str, Any]] = [{"text": text, "settings": settings} for text in GERMAN]
     for asked, found in zip(sentences, ask(tiny, sentences), strict=True):
         compare(tiny, tiny.translate(asked["text"], **settings), found["trace"])
+
+
+def test_no_end_before_the_least_length(tiny: Translator, ask: Callable[..., Any], tmp_path: Path) -> None:
+    bundle, model = tiny.bundle, copy.copy(tiny.bundle.model)
+    model.config = dataclasses.replace(model.config, min_length=20)
+    sides = {"src": bundle.src, "tgt": bundle.tgt}
+    folder = save_bundle(tmp_path / "long", model=model, **sides, name="long", card="# Long\n", decode=bundle.decode)
+    longer = translator.load(folder, device="cpu")
+    for settings in ({"method": "greedy"}, {"method": "beam", "beam": 4}):
+        sentences: list[dict[str, Any]] = [{"text": text, "settings": settings} for text in GERMAN]
+        for asked, found in zip(sentences, ask(longer, sentences), strict=True):
+            trace = longer.translate(asked["text"], **settings)
+            assert len(trace.tgt) > 20 or trace.truncated
+            compare(longer, trace, found["trace"])
 
 
 def test_a_prefix_and_a_forced_target(tiny: Translator, ask: Callable[..., Any]) -> None:

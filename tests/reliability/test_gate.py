@@ -12,7 +12,7 @@ import pytest
 
 from translator.errors import BusyError, CancelledError
 from translator.ui import job as job_module
-from translator.ui.gate import CALLER, Caller, Gate
+from translator.ui.gate import CALLER, Caller, Gate, tell
 
 
 class Work:
@@ -228,6 +228,19 @@ def test_a_request_is_stopped_by_its_name_and_no_other_is() -> None:
     assert ends and work.made < 100, "it ran on"
     assert list(theirs)[-1] == 19
     gate.close()
+
+
+def test_how_far_a_request_is_can_be_asked_by_its_name(gate: Gate) -> None:
+    """Each says it of itself; outside of a request nobody is told, and what has ended is not known."""
+    tell(9, 9)
+
+    def work(stop: Callable[[], bool]) -> list[tuple[float, float] | None]:
+        before = gate.progress("a")
+        tell(1, 4)
+        return [before, gate.progress("a"), gate.progress("b"), gate.run(lambda _: gate.progress("a"))]
+
+    assert gate.run(work, name="a") == [None, (1, 4), None, (1, 4)]
+    assert gate.progress("a") is None
 
 
 def test_who_hangs_up_stops_what_computes_and_what_waits_for_him() -> None:

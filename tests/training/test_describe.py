@@ -67,6 +67,7 @@ def test_the_card_holds_the_measured_scores_and_the_credits(toy_config: Make, to
     found = evaluate_file(engine, data / "test.tsv", method="beam")
     card = engine.bundle.card
     assert f"| test | {found.score.bleu:.1f} | {found.score.chrf:.1f} |" in card and "| news |" in card
+    assert [row[5] for row in rows(card, "Scores")] == [str(found.looping)] * 2
     assert "an abacus" in card and "tatoeba.org" in card and found.score.bleu_signature in card
     assert "To be written" not in card
     assert card.count("\n| ") > 10

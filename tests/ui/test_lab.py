@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -286,11 +286,39 @@ def test_a_cell_of_the_patching_board_can_be_patched(lab: dict) -> None:
     assert shape is None or shape == (len(cells), len(cells[0]))
     everything = {**OPTIONS, "patches": cells[0]}
     found = lab["lab_ask"]({"view": "patched", "options": everything})
-    if not any("Without a partner" in line for line, _ in board["lines"]):
+    if not any("for lack of a counterpart" in line for line, _ in board["lines"]):
         assert found["lines"][-1][1]["share"] == "+1.00"
         assert found["lines"][-1][1]["text"] == found["lines"][0][1]["text"]
     nothing = lab["lab_ask"]({"view": "patched", "options": {**OPTIONS, "patches": []}})
     assert nothing["lines"][-1][1]["text"] == nothing["lines"][1][1]["text"]
+
+
+def test_a_patching_board_says_how_far_it_is_and_can_be_stopped(
+    tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batch by batch: it never falls, ends with every grid, and a stop between two batches is a refusal in words."""
+    monkeypatch.setattr(patching, "ROWS", 2)
+    models = Models({"de-en": tiny_checkpoint}, device="cpu")
+    lab = {each.__name__: each for each in server_functions(models)}
+    told: list[dict] = []
+    real, last = patching._run, [99]
+
+    def watched(*args: Any) -> Any:
+        told.append(lab["lab_progress"]({"run": "board"}))
+        if len(told) == last[0]:
+            lab["lab_stop"]({"run": "board"})
+        return real(*args)
+
+    monkeypatch.setattr(patching, "_run", watched)
+    asked = {"text": "Das Haus ist alt.", "direction": "de-en", "view": "patch", "options": OPTIONS, "run": "board"}
+    assert "error" not in lab["lab_ask"](asked)
+    done = [each["done"] for each in told if each]
+    assert len(told) > 20 and done == sorted(done) and len(set(done)) == len(done) and done[-1] < 5
+    assert told[0] == {} and {each["all"] for each in told if each} == {5}
+    assert lab["lab_progress"]({"run": "board"}) == {}
+    told.clear()
+    last[0] = 4
+    assert lab["lab_ask"](asked)["again"] and len(told) == 4
 
 
 def test_a_question_may_be_about_another_translation_than_the_greedy_one(lab: dict, tiny: Translator) -> None:

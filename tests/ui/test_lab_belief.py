@@ -136,7 +136,7 @@ def test_what_cannot_be_is_said(ask: Any, view: str, options: dict, named: str) 
 def test_without_an_index_the_remedy_is_said(tiny_checkpoint: Path) -> None:
     functions = {f.__name__: f for f in server_functions(Models({"de-en": tiny_checkpoint}, device="cpu"))}
     request = {"text": TEXT, "direction": "de-en", "view": "plane", "options": {}}
-    assert "ships no index" in functions["lab_ask"](request)["error"]
+    assert "has no index" in functions["lab_ask"](request)["error"]
 
 
 def test_marks_are_the_meters_with_the_tokens_of_each_word(folder: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from translator import Translator, pipeline
 from translator.errors import CancelledError, CheckpointError, InputError
+from translator.ui import session
 from translator.ui.models import Models
 from translator.ui.session import translate_stream
 
@@ -44,6 +45,15 @@ def test_one_is_held_however_large(tiny_checkpoint: Path) -> None:
     models.get("a")
     models.get("b")
     assert list(models.held) == ["b"]
+
+
+@pytest.mark.parametrize(("frame", "told"), [(0.0, [0, 1, 2, 3, 4]), (3600.0, [0])])
+def test_steps_that_come_too_fast_to_be_seen_are_not_told(tiny_checkpoint: Path, frame: float, told: list[int]) -> None:
+    models = Models({"a": tiny_checkpoint}, device="cpu")
+    settings = {"method": "greedy", "max_length": 5, "force_eos": True}
+    *steps, trace = session._messages(models, "a", "wir rennen in den park", settings, lambda: False, frame)
+    assert [step["index"] for step in steps] == told and len(trace["tgt"]) == 5
+    assert all(len(step["log_probs"]) == step["index"] + 1 for step in steps)
 
 
 def test_who_translates_keeps_his_model_and_then_it_is_freed(tiny_checkpoint: Path) -> None:

@@ -6,15 +6,17 @@ import base64
 import importlib.util
 import json
 import math
+import zlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 
 from translator.ui.message import read, send
-from translator.ui.payload import lower_triangles, unpack
+from translator.ui.payload import lower_triangles, pack, unpack
 
 FOLDER = Path(__file__).parents[1] / "protocol"
 STORED = {
@@ -98,6 +100,14 @@ def test_the_numbers_are_those_of_the_packed_maps() -> None:
 @pytest.mark.parametrize("name", sorted(STORED))
 def test_a_message_comes_back_from_its_journey(name: str) -> None:
     assert read(send(STORED[name]) or "") == STORED[name]
+
+
+def test_a_long_message_is_one_zlib_stream_no_larger_than_a_plain_one() -> None:
+    weights = np.random.default_rng(1).dirichlet(np.full(20, 0.1), 5000)
+    message = {**STORED["trace"], "weights": {"encoder": pack(weights, "u16"), "cross": pack(weights[:1000], "u16")}}
+    sent = base64.b64decode(send(message) or "")
+    assert json.loads(zlib.decompress(sent)) == message
+    assert len(sent) <= len(zlib.compress(orjson.dumps(message)))
 
 
 @pytest.mark.parametrize(

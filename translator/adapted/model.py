@@ -32,6 +32,7 @@ class AdaptedConfig:
     eos_id: int
     banned_ids: tuple[int, ...] = ()
     banned_sequences: tuple[tuple[int, ...], ...] = ()
+    min_length: int = 0
     masked_ids: tuple[int, ...] = ()
     padded_length: int | None = None
 

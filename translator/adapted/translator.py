@@ -73,6 +73,7 @@ def adapt(
     sizes: dict[str, Any] = {
         "banned_ids": tuple(banned),
         "banned_sequences": tuple(map(tuple, sequences)),
+        "min_length": bart.shortest(path, generation),
         "name": path.name,
     }
     adapted.config = dataclasses.replace(adapted.config, **sizes)

@@ -100,8 +100,8 @@ def arena(
     steps = np.array([not token.special for token in trace.tgt])
     if not steps.any():
         raise InputError("the translation has 0 words; there is nothing to explain")
-    maps = source_maps(translator, trace, points=points, stop=stop)
-    shares = {name: words.sums(rows)[steps] for name, rows in maps.items()}
+    maps = source_maps(translator, trace, steps=np.flatnonzero(steps).tolist(), points=points, stop=stop)
+    shares = {name: words.sums(rows) for name, rows in maps.items()}
     shares[RANDOM] = np.random.default_rng(seed).random((int(steps.sum()), len(words)))
     masks: list[np.ndarray] = list(words.members)
     hidden = occlusion(translator, trace, masks, stop=stop)[steps]

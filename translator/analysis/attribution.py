@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -47,12 +47,20 @@ def source_map(translator: Translator, trace: Trace, method: str) -> np.ndarray:
 
 
 def source_maps(
-    translator: Translator, trace: Trace, *, points: int = POINTS, stop: Callable[[], bool] | None = None
+    translator: Translator,
+    trace: Trace,
+    *,
+    steps: Sequence[int] | None = None,
+    points: int = POINTS,
+    stop: Callable[[], bool] | None = None,
 ) -> dict[str, np.ndarray]:
-    """All of `METHODS`, each as `source_map` gives it; integrated gradients over so many `points`.
+    """All of `METHODS`, each as `source_map` gives it: [N, S].
 
+    Args:
+        steps: which predictions, counted from 0; None takes them all. Gradients cost as much as there are.
+        points: of integrated gradients.
     Raises:
-        InputError: as `source_map`, or the number of points is not from 1 to 1000.
+        InputError: as `source_map`, there is no such step, or the number of points is not from 1 to 1000.
         CancelledError: `stop`, which is asked before each, said so.
     """
     found = dict.fromkeys(METHODS, np.zeros(0))
@@ -60,8 +68,9 @@ def source_maps(
         if stop is not None and stop():
             raise CancelledError("the attributions were stopped")
         if method == "gradient":
-            both = both_gradients(translator, trace, inputs="source", points=points)
+            both = both_gradients(translator, trace, steps, inputs="source", points=points)
             found["gradient"], found["integrated"] = (each.source for each in both)
         elif method != "integrated":
-            found[method] = source_map(translator, trace, method)
+            rows = source_map(translator, trace, method)
+            found[method] = rows if steps is None else rows[list(steps)]
     return found

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from translator.analysis.passes import Pair, pair_of, to_numpy
+from translator.analysis.sites import over_heads
 from translator.errors import InputError
 from translator.model.attention import causal_keep
 from translator.model.positions import rows_at
@@ -31,6 +32,8 @@ POINTS = 64
 """Points of the quadrature; on the shipped checkpoints the gap is then a few hundredths of what is split."""
 ROWS = 256
 """Rows of the batch that one backward pass may have, so that memory stays bounded."""
+GROUP = 4
+"""Steps that share a pass of the decoder."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,17 +148,28 @@ def embeddings(pair: Pair) -> tuple[Tensor, Tensor]:
 
 def read_embedded(pair: Pair, source: Tensor, target: Tensor) -> Tensor:
     """What the output projection reads, [B, T, D], from embeddings [B, S, D] and [B, T, D] instead of ids."""
+    return _decoded(pair, target, _encoded(pair, source))
+
+
+def _encoded(pair: Pair, source: Tensor) -> Tensor:
+    """The encoder's output [B, S, D] from embeddings [B, S, D]."""
     model = pair.model
-    keep = None if pair.src_keep is None else pair.src_keep[:, None, None, :]
     x = source + rows_at(model.src_positions, 0, source.shape[1])
-    y = target + rows_at(model.tgt_positions, 0, target.shape[1])
-    if model.embedding_norms:
-        x, y = model.embedding_norms[0](x), model.embedding_norms[1](y)
+    x = model.embedding_norms[0](x) if model.embedding_norms else x
     for layer in model.encoder:
-        x, _ = layer(x, keep)
-    memory, causal = model.encoder_norm(x), causal_keep(y.shape[1], y.device)
+        x, _ = layer(x, over_heads(pair.src_keep))
+    normed: Tensor = model.encoder_norm(x)
+    return normed
+
+
+def _decoded(pair: Pair, target: Tensor, memory: Tensor) -> Tensor:
+    """What the output projection reads, [B, T, D], from embeddings [B, T, D] over memory [B, S, D]."""
+    model = pair.model
+    y = target + rows_at(model.tgt_positions, 0, target.shape[1])
+    y = model.embedding_norms[1](y) if model.embedding_norms else y
+    causal = causal_keep(y.shape[1], y.device)
     for block in model.decoder:
-        y, _, _ = block(y, causal, memory, keep)
+        y, _, _ = block(y, causal, memory, over_heads(pair.src_keep))
     normed: Tensor = model.decoder_norm(y)
     return normed
 
@@ -179,7 +193,8 @@ def _integrals(
     with torch.no_grad():
         source, target = embeddings(pair)
         zeros = 0 * target if inputs == "both" else target
-        ends = read_embedded(pair, torch.stack([source, 0 * source]), torch.stack([target, zeros]))
+        last = max(chosen) + 1  # no step reads what comes after it
+        ends = read_embedded(pair, torch.stack([source, 0 * source]), torch.stack([target[:last], zeros[:last]]))
         value, base = score(pair.model.output(ends[:, list(chosen)]))
     sums = [source.new_zeros(len(weight), len(chosen), *side.shape) for side in (source, target)]
     for some, worth in zip(shares, weights, strict=True):
@@ -199,15 +214,37 @@ def _gradients(
 ) -> tuple[Tensor, ...]:
     """Gradients of each step's score by the embeddings at each share of them: [N, P, S, D], and [N, P, T, D] of both.
 
-    One forward pass serves all steps; the backward passes run side by side.
+    One forward pass of the encoder serves all steps, and their backward passes run side by side. The decoder takes a
+    few steps at a time, which read no row after the last of them, so that the early ones cost less.
     """
+    order = sorted(range(len(steps)), key=lambda n: steps[n])
+    groups = [order[first : first + GROUP] for first in range(0, len(order), GROUP)]
     with torch.enable_grad():
         x = (shares[:, None, None] * source).requires_grad_()
         y = shares[:, None, None] * target if inputs == "both" else target.expand(len(shares), -1, -1)
-        wanted = (x, y.requires_grad_()) if inputs == "both" else (x,)
-        scores = score(pair.model.output(read_embedded(pair, x, y)[:, list(steps)]))  # (P, N)
-        each = torch.eye(len(steps), dtype=scores.dtype, device=scores.device)[:, None].expand(-1, len(shares), -1)
-        return torch.autograd.grad(scores, wanted, each, is_grads_batched=True)
+        memory = _encoded(pair, x)
+        wanted = (memory, y.requires_grad_()) if inputs == "both" else (memory,)
+        read = [
+            _decoded(pair, y[:, : steps[group[-1]] + 1], memory)[:, [steps[n] for n in group]] for group in groups
+        ]  # (P, n, D) each
+        slopes = _slopes(pair, torch.cat(read, dim=1), order, score).split([len(group) for group in groups], dim=1)
+        found = [_side_by_side(rows, slope, wanted) for rows, slope in zip(read, slopes, strict=True)]
+        by_memory, *by_target = (torch.cat(parts)[np.argsort(order)] for parts in zip(*found, strict=True))
+        (by_source,) = torch.autograd.grad(memory, x, by_memory, is_grads_batched=True)
+    return by_source, *by_target
+
+
+def _slopes(pair: Pair, read: Tensor, order: list[int], score: Score) -> Tensor:
+    """The gradient of each step's score by its own row of `read` [P, N, D], whose rows are in `order`: as `read`."""
+    rows = read.detach().requires_grad_()
+    scores = score(pair.model.output(rows[:, np.argsort(order)]))  # (P, N)
+    return torch.autograd.grad(scores.sum(), rows)[0]  # a score reads its own row only
+
+
+def _side_by_side(read: Tensor, slope: Tensor, wanted: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Gradients by `wanted` [P, ·, D] of each row n of `read` [P, n, D] by itself, times its `slope`: [n, P, ·, D]."""
+    each = torch.eye(read.shape[1], dtype=read.dtype, device=read.device)[:, None, :, None] * slope
+    return torch.autograd.grad(read, wanted, each, retain_graph=True, is_grads_batched=True)
 
 
 def _steps(steps: Sequence[int] | None, count: int) -> tuple[int, ...]:

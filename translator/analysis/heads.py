@@ -79,7 +79,8 @@ class Measures:
 class HeadStats:
     """`Measures` of one head, its role, and where it is; `layer` and `head` count from 0.
 
-    `role`, `share` and `reading` are the fields of `roles.Roles`. What `profile.json` files from before have not is 0.
+    `role`, `near`, `share` and `reading` are those of `roles.Roles`. What `profile.json` files from before have not
+    is 0 or "".
     """
 
     kind: str
@@ -108,6 +109,7 @@ class HeadStats:
     even_confidence: float = 0.0
     share: float = 0.0
     reading: str = ""
+    near: str = ""
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
@@ -222,17 +224,13 @@ def describe(measures: Measures, kind: str, rates: Rates | None = None) -> tuple
     by = {} if rates is None or kind != "cross" else {"rates": rates[0], "readings": rates[1]}
     found = judge(vars(measures), self_attention=kind != "cross", **by)
     names = [field.name for field in fields(Measures)]
+    lists = (found.name, found.share, found.reading, found.near, *(getattr(measures, name) for name in names))
+    rows = zip(np.ndindex(found.name.shape), *(each.ravel().tolist() for each in lists), strict=True)
     return tuple(
         HeadStats(
-            kind=kind,
-            layer=layer,
-            head=head,
-            role=str(found.name[layer, head]),
-            share=float(found.share[layer, head]),
-            reading=str(found.reading[layer, head]),
-            **{name: float(getattr(measures, name)[layer, head]) for name in names},
+            kind, layer, head, role, share=share, reading=reading, near=near, **dict(zip(names, values, strict=True))
         )
-        for layer, head in np.ndindex(found.name.shape)
+        for (layer, head), role, share, reading, near, *values in rows
     )
 
 

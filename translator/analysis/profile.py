@@ -290,15 +290,23 @@ def card_section(profile: Profile) -> str:
         counts = [sum(head.role == role for head in profile.heads.get(kind, ())) for role in roles]
         lines.append(f"| {kind} | " + " | ".join(map(str, counts)) + " |")
     if profile.alignment is not None:
-        table = profile.alignment
-        best, reading = table["best_head"], {"output": "predicts", "input": "reads"}
-        lines += [
-            "",
-            f"Word alignment against {table['sentences']} hand-aligned sentence pairs: the best head is "
-            f"{best['name']} (rows belong to the token it {reading[best['reading']]}), alignment error rate "
-            f"{best['rate']:.3f}; with bidirectional links only {table['ways']['both']:.3f}.",
-        ]
+        lines += ["", _aligning(profile, profile.alignment)]
     return "\n".join(lines)
+
+
+def _aligning(profile: Profile, table: dict[str, Any]) -> str:
+    """The best head by the bench, and, if that reads, the best whose rows align the token they predict."""
+    best, reading = table["best_head"], {"output": "predicts", "input": "reads"}
+    told = (
+        f"Word alignment against {table['sentences']} hand-aligned sentence pairs: the best head is "
+        f"{best['name']} (rows belong to the token it {reading[best['reading']]}), alignment error rate "
+        f"{best['rate']:.3f}; with bidirectional links only {table['ways']['both']:.3f}."
+    )
+    other = best_aligner(profile, "output")
+    if best["reading"] == "output" or other is None:
+        return told
+    rate = table["heads"]["output"][other.layer][other.head]
+    return f"{told} Of the token that a row predicts, {other.name} is the best, {rate:.3f}."
 
 
 def _roles(profile: Profile) -> list[str]:

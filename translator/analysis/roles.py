@@ -31,6 +31,9 @@ BARS = {
     "previous": POSITIONAL, "same": POSITIONAL, "next": POSITIONAL, "sink": SINK, "aligns": ALIGNED, "diffuse": DIFFUSE,
 }  # fmt: skip
 
+NEAR = 0.5
+"""The share of its bar from where on a role that no head reaches is still told as the nearest."""
+
 ROLES = ("previous", "same", "next", "sink", "aligns", "diffuse", "mixed")
 Reading = Literal["output", "input"]
 READINGS: tuple[Reading, ...] = ("output", "input")
@@ -39,13 +42,16 @@ READINGS: tuple[Reading, ...] = ("output", "input")
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """Arrays [L, H]: `name`, one of ROLES; `share`, how much of the head it describes; `reading`, one of READINGS.
+    """Arrays [L, H]: `name`, one of ROLES; `near`, `share` and `reading`.
 
-    `share` is what the bars say of each role, without the correction for chance: of rows, of weight, of ln n.
-    It is 0 for "mixed", and `reading` is "" for every role but "aligns".
+    `near` is the role other than "diffuse" that a "mixed" head comes closest to; "" where it gets to less than half of
+    every bar (NEAR) and for heads that have a role. `share` is how much of the head its role, or `near`, describes:
+    what the bars say of each role, without the correction for chance, of rows, of weight, of ln n; 0 where there is
+    neither. `reading`, one of READINGS, belongs to "aligns" and is "" for all others.
     """
 
     name: np.ndarray
+    near: np.ndarray
     share: np.ndarray
     reading: np.ndarray
 
@@ -73,22 +79,28 @@ def judge(
     beyond["sink"] = beyond_chance(shares["sink"], measures["even_sink"])
     reading = np.zeros(shape, dtype=int)
     if self_attention:
-        for name in ("previous", "same", "next"):
-            shares[name] = measures[name]
-            beyond[name] = beyond_chance(measures[name], measures[f"even_{name}"])
+        for beside in ("previous", "same", "next"):
+            shares[beside] = measures[beside]
+            beyond[beside] = beyond_chance(measures[beside], measures[f"even_{beside}"])
     else:
-        shares["aligns"], fits, reading = _aligned(measures, rates, readings)
-        beyond["aligns"] = np.where(fits, shares["aligns"], 0.0)
-    names = [name for name in ROLES if name in beyond]
-    excess = np.stack([beyond[name] / BARS[name] for name in names])
-    best = excess.argmax(axis=0)
-    found = np.where(excess.max(axis=0) >= 1, np.array(names)[best], "mixed")
-    share = np.take_along_axis(np.stack([shares[name] for name in names]), best[None], axis=0)[0]
+        shares["aligns"], beyond["aligns"], reading = _aligned(measures, rates, readings)
+    name = _best(beyond, 1.0, "mixed")
+    beyond.pop("diffuse")  # half the greatest entropy is what most heads have: nothing is near it
+    near = np.where(name == "mixed", _best(beyond, NEAR, ""), "")
+    told = np.where(name == "mixed", near, name)
     return Roles(
-        name=found,
-        share=np.where(found == "mixed", 0.0, share),
-        reading=np.where(found == "aligns", np.array(READINGS)[reading], ""),
+        name=name,
+        near=near,
+        share=np.select([told == each for each in shares], list(shares.values()), 0.0),
+        reading=np.where(told == "aligns", np.array(READINGS)[reading], ""),
     )
+
+
+def _best(beyond: Mapping[str, np.ndarray], least: float, otherwise: str) -> np.ndarray:
+    """The role that reaches most of its bar, [L, H]; `otherwise` where none reaches that share of its bar."""
+    names = [name for name in ROLES if name in beyond]
+    reached = np.stack([beyond[name] / BARS[name] for name in names])
+    return np.where(reached.max(axis=0) >= least, np.array(names)[reached.argmax(axis=0)], otherwise)
 
 
 def beyond_chance(share: np.ndarray, chance: np.ndarray) -> np.ndarray:
@@ -100,13 +112,18 @@ def beyond_chance(share: np.ndarray, chance: np.ndarray) -> np.ndarray:
 def _aligned(
     measures: Mapping[str, np.ndarray], rates: np.ndarray | None, readings: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By the better reading: the share of rows that align, whether the head may be said to, and the reading."""
+    """By the better reading: the share of rows that align, how much of it counts, and the reading.
+
+    A head that is not sharp enough stays below the bar, by as much as its sharpness does; one whose error rate is too
+    high does not align at all.
+    """
     share = np.stack([np.minimum(measures[f"{by}on_content"], measures[f"{by}distinct"]) for by in ("", "read_")])
     sharp = np.stack([measures[f"{by}content_confidence"] for by in ("", "read_")])
     by = (share * sharp).argmax(axis=0) if readings is None else readings
     own = np.take_along_axis(share, by[None], axis=0)[0]
     confidence = np.take_along_axis(sharp, by[None], axis=0)[0]
-    fits = beyond_chance(confidence, measures["even_confidence"]) >= ALIGNED_CONFIDENCE
+    sharpness = beyond_chance(confidence, measures["even_confidence"]) / ALIGNED_CONFIDENCE
+    counts = np.where(sharpness >= 1, own, np.minimum(own, ALIGNED * sharpness))
     if rates is not None:
-        fits &= rates <= ALIGNED_RATE
-    return own, fits, by
+        counts = np.where(rates <= ALIGNED_RATE, counts, 0.0)
+    return own, counts, by

@@ -29,7 +29,6 @@ CODES = {"eng": "en", "deu": "de", "ger": "de", "zho": "zh", "cmn": "zh", "cmn_H
 NEUTRAL = {
     "repetition_penalty": 1.0,
     "encoder_no_repeat_ngram_size": 0,
-    "min_length": 0,
     "num_beam_groups": 1,
     "diversity_penalty": 0.0,
 }
@@ -135,6 +134,7 @@ def shape(path: Path, config: dict[str, Any], generation: dict[str, Any], **more
     }
     values: dict[str, object] = {ours: get(path, config, theirs) for ours, theirs in said.items()}
     values["banned_ids"], values["banned_sequences"] = banned(path, generation, values["eos_id"])
+    values["min_length"] = shortest(path, generation)
     values |= {"max_positions": config["max_position_embeddings"], "scale_embeddings": config["scale_embedding"]}
     return model_config(path, **{**values, "activation": ACTIVATIONS[activation], **more})
 
@@ -152,6 +152,19 @@ def banned(path: Path, generation: dict[str, Any], eos_id: object) -> tuple[list
         raise CheckpointError(f"{path}: bad_words_ids is {str(words)[:80]}; it must be lists of ids")
     single = {word[0] for word in words if len(word) == 1 and word[0] != eos_id}
     return sorted(single), [word for word in words if len(word) > 1]
+
+
+def shortest(path: Path, generation: dict[str, Any]) -> int:
+    """Tokens at least that come before the end token; `transformers` counts the start token in `min_length`.
+
+    Raises:
+        CheckpointError: what is said is no number.
+    """
+    counts = {key: generation.get(key) or 0 for key in ("min_length", "min_new_tokens")}
+    for key, count in counts.items():
+        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            raise CheckpointError(f"{path}: {key} is {count!r:.40}; it must be a whole number from 0")
+    return max(counts["min_length"] - 1, counts["min_new_tokens"], 0)
 
 
 def decoding(

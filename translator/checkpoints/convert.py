@@ -31,10 +31,10 @@ def convert(
     """Write the checkpoint `source` to `folder` in our format; the layout is told by its files.
 
     Args:
-        source: a Marian folder; or a folder with weights (model.pt ..., or the file itself), src_vocab.json and
-            tgt_vocab.json, in the layout of one of the two source documents.
+        source: a folder of Marian, M2M100, NLLB, mBART or FSMT; or a folder with weights (model.pt ..., or the file
+            itself), src_vocab.json and tgt_vocab.json, in the layout of one of the two source documents.
         heads: of the attention, where the weights do not tell (8 and 6, as the documents have them).
-        languages: codes of source and target; for Marian what the folder says.
+        languages: codes of source and target; what the folder says where it is one of `transformers`.
         dtype: "float32", or "float16" for half the size and logits that differ in the third decimal.
     Raises:
         CheckpointError: `source` is no checkpoint of a known layout, is damaged, or its files do not fit each other.
@@ -44,7 +44,7 @@ def convert(
     for language in languages or ():
         TextConfig(language)
     if source.is_dir() and is_foreign(source):
-        return _from_marian(source, folder, heads, languages, dtype)
+        return _from_transformers(source, folder, heads, languages, dtype)
     path = _weights_file(source)
     weights = Weights(path)
     mark = next((mark for mark in _LAYOUTS if mark in weights), None)
@@ -57,11 +57,15 @@ def convert(
     return save_bundle(folder, model=model, src=src, tgt=tgt, name=folder.name, card=card, dtype=dtype)
 
 
-def _from_marian(source: Path, folder: Path, heads: int | None, languages: tuple[str, str] | None, dtype: str) -> Path:
+def _from_transformers(
+    source: Path, folder: Path, heads: int | None, languages: tuple[str, str] | None, dtype: str
+) -> Path:
     if heads is not None or languages is not None:
-        raise InputError("a Marian checkpoint says itself how many heads and which languages it has; leave them out")
+        raise InputError("this checkpoint says itself how many heads and which languages it has; leave them out")
     bundle = load_foreign(source, root=source)
-    card = bundle.card or _card(folder.name, *_codes(bundle.src.config, bundle.tgt.config), f"Marian, `{source.name}`")
+    card = bundle.card or _card(
+        folder.name, *_codes(bundle.src.config, bundle.tgt.config), f"the layout of transformers, `{source.name}`"
+    )
     return save_bundle(
         folder, model=bundle.model, src=bundle.src, tgt=bundle.tgt, name=folder.name, card=card, dtype=dtype,
         decode=bundle.decode,

@@ -16,6 +16,7 @@ SAFE_WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
 SHARDS = "model.safetensors.index.json"
 SOURCE_SPM, TARGET_SPM, VOCAB = "source.spm", "target.spm", "vocab.json"
 SPM, TOKENIZER_JSON = "sentencepiece.bpe.model", "tokenizer.json"
+SOURCE_VOCAB, TARGET_VOCAB, MERGES = "vocab-src.json", "vocab-tgt.json", "merges.txt"  # FSMT's
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _PINNED = re.compile(rf"({HUB_ID.pattern})(@[\w./-]+)?")
@@ -40,7 +41,7 @@ def is_foreign(folder: Path) -> bool:
     """Whether a folder is laid out as `transformers` lays out a translator: no manifest of ours, but its files."""
     if (folder / MANIFEST).exists():
         return False
-    return any((folder / name).is_file() for name in (SOURCE_SPM, TARGET_SPM, VOCAB, SPM, TOKENIZER_JSON))
+    return any((folder / name).is_file() for name in (SOURCE_SPM, TARGET_SPM, VOCAB, SPM, TOKENIZER_JSON, SOURCE_VOCAB))
 
 
 def refusal(folder: Path) -> str | None:
@@ -55,7 +56,7 @@ def refusal(folder: Path) -> str | None:
         return None if (folder / SAFE_WEIGHTS).is_file() else f"{folder} has no {SAFE_WEIGHTS}; {convert}"
     if not folder.is_dir():
         return f"{folder} is no folder"
-    files = f"{MANIFEST}, {SOURCE_SPM} or {SPM}"
+    files = f"{MANIFEST}, {SOURCE_SPM}, {SPM} or {SOURCE_VOCAB}"
     return f"{folder} is no checkpoint: it has no {files}; if it is another's, {convert}"
 
 

@@ -139,17 +139,19 @@ def banned_ids(config: ModelConfig) -> list[int]:
 def ban_sequences(
     scores: Tensor | np.ndarray, config: ModelConfig, decode: DecodeConfig, produced: Sequence[Sequence[int]]
 ) -> None:
-    """Set the scores [B, V] of what would complete a banned or a repeated sequence to -inf, in place.
+    """Set the scores [B, V] of what would complete a banned or a repeated sequence, or end too early, to -inf in place.
 
-    Source: `transformers`' NoBadWordsLogitsProcessor and NoRepeatNGramLogitsProcessor, to which the start token is
-    the first of what was produced.
+    Source: `transformers`' NoBadWordsLogitsProcessor, NoRepeatNGramLogitsProcessor and MinLengthLogitsProcessor, to
+    which the start token is the first of what was produced.
 
     Args:
         produced: the ids so far of the first rows; a row beyond them is left as it is.
     """
     size = decode.no_repeat_ngram_size
-    for row, ids in enumerate(produced if config.banned_sequences or size else ()):
+    for row, ids in enumerate(produced if config.banned_sequences or size or config.min_length else ()):
         whole = [config.start_id, *ids]
+        if len(ids) < config.min_length:
+            scores[row, config.eos_id] = -math.inf
         for *before, last in config.banned_sequences:
             if whole[-len(before) :] == before:
                 scores[row, last] = -math.inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -14,6 +15,8 @@ _KEPT_FORMATS = "\u200c\u200d"
 """Joiners that shape Persian, Indic and emoji text; removing them would change what is read."""
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 """Characters that draw nothing, though Unicode calls them letters, marks or symbols."""
+_SHOWN = re.compile("(?! )[ -~\u00a1-\u00ac\u00ae-\u02ff\u3001-\u3011\u4e00-\u9fff\uff01-\uff5e]+(?<! )")
+"""Text of Latin letters and Chinese characters that is shown as it is: most of all text, so it is looked at once."""
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {c: f"&#{ord(c)};" for c in "\"'`$%"}
 """`&`, `<`, `>` and quotes for HTML and Plotly's own markup; `$` or Plotly calls MathJax, `%` or a template runs."""
 
@@ -37,6 +40,8 @@ def plain(text: str, limit: int | None = LIMIT) -> str:
     Spaces at the ends show as ␣, controls and other invisible characters as ·, and so does an empty text.
     Right-to-left text is isolated (U+2068 … U+2069), so that it cannot turn its neighbours round.
     """
+    if _SHOWN.fullmatch(text):
+        return _cut(text, limit)
     shown = _cut(_visible(text), limit)
     return f"\u2068{shown}\u2069" if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in shown) else shown
 

@@ -66,24 +66,26 @@ VIEWS = (
     View(
         "force",
         "Force a target",
-        "Your own translation through the model: the log-probability of each token and its rank among all of them, "
-        "1 the best. A high rank is not quality: the model judges by what it has read.",
+        "Scores your own translation with the model: the log-probability of each token and its rank among all "
+        "tokens, 1 being the best. A good rank does not mean a good translation: the model judges only by its "
+        "training data.",
         "Stahlberg & Byrne 2019",
         (_text("target", "Your translation"), _choice("kind", "Attention", ("none", *KINDS), "none"), *_PLACE),
     ),
     View(
         "edit",
         "Edit and continue",
-        "Put another token at a step and let the model go on from there; left empty, the runner-up is taken. "
-        "One change can turn the rest, which says how much hung on it, not why.",
+        "Replaces the token at one step and lets the model continue from there; if left empty, the second-best "
+        "token is used. One change can alter everything after it: this shows how much depended on the token, not "
+        "why.",
         "Vaswani et al. 2017",
         (_STEP, _text("choice", "Token", says="the token to put there; nothing: the runner-up")),
     ),
     View(
         "beams",
         "Beam tree",
-        "Every hypothesis that a beam search kept, the pruned ones too, with its scores; greedy search stands beside "
-        "it. The best score found need not be the best there is.",
+        "Every hypothesis that the beam search kept at some step, including those pruned later, with its scores, "
+        "next to greedy search. The best score found is not necessarily the best that exists.",
         "Wu et al. 2016",
         (
             _count("beam", "Beams", low=2, high=_BEAM.granted, says="nothing: as many as the checkpoint's own"),
@@ -101,31 +103,31 @@ VIEWS = (
     View(
         "norms",
         "Norms",
-        "A weight says how much of a key is read, its norm how large the vector is that arrives. Large vectors may "
-        "still point where later layers do not look.",
+        "A weight is the share of a key that is read; the norm is the length of the vector that arrives. A long "
+        "vector may still point in a direction that later layers ignore.",
         "Kobayashi et al. 2020",
         (_KIND, *_PLACE),
     ),
     View(
         "rollout",
         "Rollout and flow",
-        "Attention multiplied through all layers: which source token could reach which target token. It sees weights "
-        "and assumes that residual connections carry half; values and feed-forward layers are left out.",
+        "Attention multiplied through all layers: which source token can reach which target token. It uses only the"
+        " weights and assumes that residual connections carry half; values and feed-forward layers are ignored.",
         "Abnar & Zuidema 2020",
         (_choice("method", "Method", ("rollout", "flow"), "rollout"),),
     ),
     View(
         "lens",
         "Logit lens",
-        "What each decoder layer would say if it were the last. Early layers were never trained to speak, so nonsense "
-        "there does not mean that they do nothing.",
+        "What each decoder layer would predict if it were the last. Early layers were not trained for this, so "
+        "nonsense there does not mean that they do nothing.",
         "nostalgebraist 2020",
     ),
     View(
         "faithfulness",
         "Faithfulness",
-        "Takes away one source word at a time and compares the loss with the order that attention gives the words. "
-        "A sentence with a hole is one the model never saw, so even this truth is only one of several.",
+        "Removes one source word at a time and compares the loss with the order in which attention ranks the words."
+        " The model was not trained on sentences with a missing word, so this reference is only one of several.",
         "Jain & Wallace 2019",
     ),
     View(
@@ -156,7 +158,7 @@ VIEWS = (
         "positions",
         "Positions",
         "Shifts, scales or removes (scale 0) the position encodings and translates again. The model was trained "
-        "without shifts, so a change shows habit as much as design.",
+        "without shifts, so a change reflects its training as much as its architecture.",
         "Vaswani et al. 2017",
         (
             _choice("side", "Side", ("source", "target", "both"), "both"),
@@ -167,25 +169,26 @@ VIEWS = (
     View(
         "cell",
         "One cell",
-        "One attention weight worked out: query, key, dot product, scaling, mask, softmax, and the share of the value "
-        "that is passed on. The numbers are exact; they do not say what a single dimension means.",
+        "One attention weight computed step by step: query, key, dot product, scaling, mask, softmax, and the share"
+        " of the value that is passed on. The numbers are exact; they do not say what a single dimension means.",
         "Vaswani et al. 2017",
         (_KIND, *_PLACE, _count("query", "Query row", 1), _count("key", "Key column", 1)),
     ),
     View(
         "contrast",
         "This word, not that one",
-        "Splits what one word leads another by at a step: exactly over embedding, every head, feed-forward and bias, "
-        "and by three estimates over source words. A share is what a part adds directly; what it gave to later layers "
-        "counts as theirs.",
+        "Splits the lead of one word over another at a step: exactly over the embedding, every head, feed-forward "
+        "layer and bias, and by three estimates over source words. A share is what a part adds directly; what it "
+        "passes to later layers counts as theirs.",
         "Yin & Neubig 2022; Ferrando et al. 2023",
         (_STEP, *_WORDS),
     ),
     View(
         "patch",
         "Patching board",
-        "Runs the second sentence with single states of the first put in, and shows how much of the word's advantage "
-        "comes back. What brings nothing back may still carry the difference beside something else that does.",
+        "Runs the second sentence with single states copied from the first, and shows how much of the word's "
+        "advantage is restored. A state that restores nothing may still carry the difference if another one carries"
+        " it too.",
         "Meng et al. 2022; Wang et al. 2023",
         (
             _text("other", "Second sentence"),
@@ -197,8 +200,9 @@ VIEWS = (
     View(
         "why",
         "Why here?",
-        "Splits one cell's score exactly over all that wrote its query and its key, and names the words that the head "
-        "then pushes. A share is of the score before the softmax, in which the other keys have a say as well.",
+        "Splits one cell's score exactly over everything that contributed to its query and its key, and lists the "
+        "words that the head then raises. Shares are of the score before the softmax, which also depends on the "
+        "other keys.",
         "Elhage et al. 2021; Kobayashi et al. 2021",
         (_KIND, *_PLACE, *_CELL),
     ),
@@ -206,14 +210,14 @@ VIEWS = (
         "layers",
         "Layer by layer",
         "The translation that the decoder makes from each layer of the encoder. It was trained on the last layer "
-        "alone: nonsense says that it cannot read a layer, not that the layer knows little.",
+        "alone: nonsense means that it cannot read a layer, not that the layer holds little information.",
         "Langedijk et al. 2023",
     ),
     View(
         "elsewhere",
         "In other sentences",
-        "Looks through an index of sentences for rows where this head does the same, for what it does most, or for "
-        "tokens in a like state. Likeness is of vectors: two alike rows may have different reasons.",
+        "Searches an index of sentences for rows where this head does the same, for what it does most often, or for"
+        " tokens in a similar state. Similarity is between vectors: two similar rows may have different causes.",
         "Yeh et al. 2023; Clark et al. 2019",
         (
             _KIND,
@@ -225,33 +229,34 @@ VIEWS = (
     View(
         "plane",
         "Queries and keys",
-        "The queries and keys of a head in one plane, brought together in a way that changes no weight. A plane shows "
-        "a part of the distances; the line above it says how far it agrees with the head.",
+        "The queries and keys of a head in one plane, aligned in a way that changes no weight. A plane shows only a"
+        " part of the distances; the line above it says how well it agrees with the head.",
         "Yeh et al. 2023",
         (_KIND, *_PLACE),
     ),
     View(
         "omissions",
         "Left out, invented",
-        "Marks source words that nothing in the translation rests on and produced words that rest on nothing; put in "
-        "a translation of your own, or leave the model's. It knows no meanings: a word that is translated wrongly is "
-        "not marked.",
+        "Marks source words that nothing in the translation depends on and produced words that depend on no source "
+        "word. Enter a translation of your own, or keep the model's. It does not check meaning: a word that is "
+        "translated wrongly is not marked.",
         "Guerreiro et al. 2023; Vamvas & Sennrich 2022",
         (_text("target", "Your translation"),),
     ),
     View(
         "arena",
-        "Whom to believe",
-        "Every picture of what a word rests on against what happens when words are hidden or deleted, beside a random "
-        "order. The judges show the model sentences that nobody wrote, so the best one here is a hint and no proof.",
+        "Which method to trust",
+        "Compares what each method says a word depends on with what happens when words are hidden or deleted, next "
+        "to a random order. Both tests give the model sentences unlike its training data, so the best method here "
+        "is a hint, not a proof.",
         "Mohebbi et al. 2023; DeYoung et al. 2020",
     ),
     View(
         "alti",
         "ALTI+",
         "How much of each token comes from every source token and from the target so far, through all layers of "
-        "encoder and decoder. It says what came from where, not what it did there; the feed-forward layers are left "
-        "out.",
+        "encoder and decoder. It says what came from where, not what effect it had; feed-forward layers are "
+        "ignored.",
         "Ferrando et al. 2022",
     ),
 )
@@ -262,7 +267,7 @@ QUESTIONS = (
     Question("there", "Why does it look there?", ("why", "cell", "norms", "positions")),
     Question("else", "Where else does this head do that?", ("elsewhere", "plane")),
     Question("left", "What was left out?", ("omissions", "align")),
-    Question("believe", "May I believe the picture?", ("arena", "alti", "faithfulness", "rollout")),
+    Question("believe", "Can I trust the picture?", ("arena", "alti", "faithfulness", "rollout")),
 )
 _FIELDS = {view.name: {field.name: field for field in view.fields} for view in VIEWS}
 

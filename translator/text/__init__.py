@@ -8,6 +8,7 @@ from translator.config import TextConfig
 from translator.errors import CheckpointError
 from translator.text import tokenizer as _tokenizer
 from translator.text.legacy import LegacyTokenizer
+from translator.text.moses import MosesTokenizer
 from translator.text.multilingual import MultilingualTokenizer
 from translator.text.normalise import Normalised, is_blank, normalise, normalise_text
 from translator.text.segment import words
@@ -19,6 +20,7 @@ from translator.text.vocabulary import VocabularyTokenizer
 __all__ = [
     "Encoding",
     "LegacyTokenizer",
+    "MosesTokenizer",
     "MultilingualTokenizer",
     "Normalised",
     "SentencePieceTokenizer",
@@ -40,6 +42,7 @@ _KINDS: dict[str, Callable[[Path, TextConfig, dict[str, Any]], Tokenizer]] = {
     "char": VocabularyTokenizer.restore,
     "sentencepiece": SentencePieceTokenizer.restore,
     "multilingual": MultilingualTokenizer.restore,
+    "moses": MosesTokenizer.restore,
     "treebank": LegacyTokenizer.restore,
     "bare": LegacyTokenizer.restore,
 }

@@ -23,11 +23,12 @@ _MORE = {
     "subword": ("merges",),
     "sentencepiece": ("model",),
     "multilingual": ("model", "languages", "place", "start_id", "source"),
+    "moses": ("merges", "start_id"),
     "treebank": ("source",),
     "bare": ("source",),
 }
 # Whose special tokens lie where their makers put them.
-_FOREIGN = ("sentencepiece", "multilingual")
+_FOREIGN = ("sentencepiece", "multilingual", "moses")
 
 
 @dataclass(frozen=True)

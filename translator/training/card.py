@@ -187,12 +187,13 @@ def _scores(evaluations: Sequence[Evaluation] | None) -> str:
             f"{one.score.chrf:.1f}",
             f"{one.sources:,}",
             str(len(one.refused)),
+            str(one.looping),
             f"{one.sentences_per_second:.1f}",
         )
         for one in evaluations
     ]
     signatures = sorted({sign for one in evaluations for sign in (one.score.bleu_signature, one.score.chrf_signature)})
-    head = ("test", "BLEU", "chrF", "sources", "refused", "sentences/s")
+    head = ("test", "BLEU", "chrF", "sources", "refused", "looping", "sentences/s")
     return table(head, rows) + "\n\nSignatures: " + ", ".join(f"`{sign}`" for sign in signatures)
 
 

@@ -200,7 +200,7 @@ def _waiting(event: str, handler: Handler, values: Values, place: Place) -> Lett
     """How many are before it: by the page's own message where the page shows that, else as Gradio tells it."""
     if not handler.tells_place or not isinstance(values, Sequence):
         return Letter(event, "waiting", [orjson.dumps(place.before)])
-    text = f"waiting for a turn: {place.before} before this one"
+    text = f"waiting in the queue: {place.before} ahead"
     return Letter(event, "step", [orjson.dumps(answer({"kind": "waiting", "text": text, "run": values[0]}))])
 
 

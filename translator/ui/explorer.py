@@ -63,7 +63,7 @@ def lesson_view(*, functions: Sequence[Callable[..., Any]], elem_id: str = "less
 
 
 def lab_view(*, functions: Sequence[Callable[..., Any]], elem_id: str = "lab") -> gr.HTML:
-    """The lab; `functions` are what it asks the server for: lab_board, lab_switch, lab_ask, lab_stop."""
+    """The lab; `functions` are what it asks the server for: those of `lab_tab.server_functions`."""
     return _component("lab(element, server)", elem_id=elem_id, functions=functions)
 
 

@@ -182,6 +182,10 @@ class Gate:
             if job.name == name:
                 job.cancel()
 
+    def progress(self, name: str) -> tuple[float, float] | None:
+        """How far the request of that name is, and out of what; None where nobody has said."""
+        return next((job.progress for job in list(self._jobs) if job.name == name), None)
+
     def close(self) -> None:
         """Stop everything at its next step, and admit nothing more."""
         with self._lock:
@@ -249,6 +253,13 @@ class Gate:
                 self._turns.leave(job)
                 self._jobs.discard(job)
                 self._give()
+
+
+def tell(done: float, total: float) -> None:
+    """Say how far the present request is, for `Gate.progress`; outside of a request nobody is told."""
+    job = _JOB.get()
+    if isinstance(job, Job):
+        job.progress = done, total
 
 
 def refused(error: TranslatorError, work: Callable[[], M]) -> M:

@@ -57,7 +57,8 @@ CALLER: ContextVar[Caller | None] = ContextVar("CALLER", default=None)
 
 
 class Job(Generic[M]):
-    """One request. `turn` is set while it may compute, and `since` says since when."""
+    """One request. `turn` is set while it may compute, and `since` says since when; `progress` is how far it is, and
+    out of what, where its work says so."""
 
     def __init__(
         self,
@@ -70,6 +71,7 @@ class Job(Generic[M]):
     ) -> None:
         self.gate, self.name, self.address, self.arrived = gate, name, caller.address, caller.arrived
         self.turn, self.since = threading.Event(), 0.0
+        self.progress: tuple[float, float] | None = None
         self._work, self._read, self._deadline = work, read, deadline
         self._end = caller.arrived + deadline
         self._trusted = 0.0

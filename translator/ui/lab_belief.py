@@ -114,9 +114,9 @@ def believed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answe
         rows.append([names[method], minus(found.mean(method), "+.2f"), minus(found.lost[method].mean(), ".2f"), over])
     best = found.believable
     lines: list[list[Any]] = [
-        ["Here believe {method}: {mean}.", {"method": names[best], "mean": minus(found.mean(best), "+.2f")}]
+        ["Most reliable here: {method} ({mean}).", {"method": names[best], "mean": minus(found.mean(best), "+.2f")}]
         if best
-        else ["Here no method is beyond chance: believe none.", {}],
+        else ["No method is better than chance here.", {}],
         ["Random orders stay below {chance} in 95 of 100 draws.", {"chance": minus(found.chance, "+.2f")}],
     ]
     if stored:
@@ -139,7 +139,7 @@ def _corpus(model: Translator) -> Corpus:
     """
     index = stored_index(model)
     if index is None:
-        raise InputError("this checkpoint ships no index of sentences; make one with the command index")
+        raise InputError("this checkpoint has no index of sentences; create one with the index command")
     return Corpus(model, index)
 
 
@@ -190,7 +190,7 @@ def _habit(corpus: Corpus, kind: str, layer: int, head: int) -> list[Any]:
     if habit.offset is None:
         return ["Most often it looks far away: {share} of its rows.", {"share": share}]
     return [
-        "Most often it looks {offset} tokens on: {share} of its rows.",
+        "Most often it looks at offset {offset}: {share} of its rows.",
         {"offset": minus(habit.offset, "+d"), "share": share},
     ]
 
@@ -220,7 +220,7 @@ def plane(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         **chosen,
         "lines": [
             [
-                "The plane keeps {kept} of the spread; nearness in it agrees with the head's scores by {agreement}.",
+                "The plane keeps {kept} of the variance; distances in it agree with the head's scores to {agreement}.",
                 said,
             ],
         ],
@@ -233,7 +233,9 @@ def plane(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
                 _surfaces(found.key_tokens),
             )
         ],
-        "captions": ["Queries (dots) and keys (diamonds) of this head: what stands near each other it tends to link"],
+        "captions": [
+            "Queries (dots) and keys (diamonds) of this head: it tends to link those that are close to each other"
+        ],
     }
 
 

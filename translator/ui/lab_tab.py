@@ -24,7 +24,8 @@ def lab_tab(models: Models) -> None:
 def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str, Any]]]:
     """What the lab asks for: `lab_board`, `lab_switch`, `lab_ask`; each answers {"error": …} rather than fail.
 
-    Each may have a "run", a name of its page's own making, by which `lab_stop` stops it.
+    Each may have a "run", a name of its page's own making, by which `lab_stop` stops it and `lab_progress` says how
+    far it is, {"done": …, "all": …}, where it knows.
 
     All run behind the page's gate, like a translation. A long run is a row of short requests, so that it
     shows how far it is and can be stopped between them; all of them read one translation, kept for a while by its
@@ -53,6 +54,10 @@ def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str
         models.gate.stop(text(request, "run"))
         return {}
 
+    def lab_progress(request: Asked) -> dict[str, Any]:
+        found = models.gate.progress(text(request, "run"))
+        return {} if found is None else {"done": found[0], "all": found[1]}
+
     def _run(request: Asked, work: Callable[..., dict[str, Any]]) -> dict[str, Any]:
         typed, direction = session.checked_text(request.get("text")), request.get("direction", "")
 
@@ -63,7 +68,8 @@ def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str
 
         return models.gate.run(worked, name=text(request, "run") or None)
 
-    return [told(each) for each in (lab_board, lab_switch, lab_ask, marked(lab_stop, where="at once"))]
+    quick = (marked(each, where="at once") for each in (lab_stop, lab_progress))
+    return [told(each) for each in (lab_board, lab_switch, lab_ask, *quick)]
 
 
 def _told(models: Models, model: Translator, text: str, request: Asked, stop: Stop) -> tuple[Trace, object]:

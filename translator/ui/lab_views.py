@@ -85,12 +85,12 @@ def _force(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         "lines": [["Yours: log p {given}. The model's own: {text} ({chosen}).", scores], [verdicts[found.verdict], {}]],
         "table": table(["token", "log p", "rank"], rows),
         "figures": [show(decoding.token_confidence, found.trace)],
-        "captions": ["How sure the model is of each token of yours"],
+        "captions": ["How probable the model finds each of your tokens"],
     }
     if field("force", "kind").read(asked) != "none":
         kind, layer, head, chosen = place(model, found.trace, asked)
         answer["figures"].append(_heatmap(found.trace, kind, found.trace.weights(kind)[layer, head]))
-        answer["captions"].append("What the chosen head reads on the way")
+        answer["captions"].append("What the chosen head looks at meanwhile")
         answer |= chosen
     return answer
 

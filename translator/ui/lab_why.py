@@ -6,6 +6,7 @@ A line for a person is [English sentence, values for its {holes}]: the page says
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from translator.registry.lab import BOTH, PATCHES, field
 from translator.trace import Trace
 from translator.ui.asked import Asked
 from translator.ui.explorer import show
-from translator.ui.gate import Stop
+from translator.ui.gate import Stop, tell
 from translator.ui.lab import Answer, minus, table
 from translator.ui.lab_align import place
 
@@ -86,10 +87,13 @@ def patched(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer
     for each in ("residual", "head") if what == BOTH else (what,):
         kinds = ("encoder", "decoder") if each in patching.BY_TOKEN else ("encoder", "decoder", "cross")
         wanted += [(each, kind) for kind in kinds]
-    grids = [patching.grid(runs, each, kind, stop=stop) for each, kind in wanted]
+    grids = []
+    for number, (each, kind) in enumerate(wanted):
+        progress = partial(_told, number, len(wanted))
+        grids.append(patching.grid(runs, each, kind, stop=stop, progress=progress))
     lines = _about(runs)
     if runs.unmatched:
-        lines.append(["Without a partner, and so never patched: {tokens}", {"tokens": " ".join(runs.unmatched)}])
+        lines.append(["Not patched, for lack of a counterpart: {tokens}", {"tokens": " ".join(runs.unmatched)}])
     return {
         "chosen": {"step": runs.step + 1, "word": runs.word.surface, "against": runs.against.surface},
         "lines": lines,
@@ -101,6 +105,11 @@ def patched(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer
             "cells": [[[_as_json(patch) for patch in row] for row in each.patches] for each in grids],
         },
     }
+
+
+def _told(number: int, grids: int, done: int, cells: int) -> None:
+    """Say how many grids are done, this one in part."""
+    tell(number + done / cells, grids)
 
 
 _CAPTIONS = {
@@ -200,9 +209,9 @@ def looked(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         for (up, more), (down, less) in zip(found.cell.up, found.cell.down, strict=True)
     ]
     note = (
-        "The encoder says no words: these are the source words that the vector points towards most and least."
+        "The encoder predicts no words: these are the source words that the vector points towards most and least."
         if kind == "encoder"
-        else "What the head takes from this key pushes these words up and down, if nothing after it answers."
+        else "What the head takes from this key raises and lowers these words, if later layers leave it as it is."
     )
     by_query, by_key = (
         _largest([part.name for part in parts], values)
@@ -212,15 +221,15 @@ def looked(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
         **chosen,
         "lines": [
             ["{query} reads {key} with score {score}, which the softmax makes {weight}.", said],
-            ["Each picture splits that score over all that wrote one side, and sums to it.", {}],
+            ["Each figure splits that score over everything that contributed to one side; the parts sum to it.", {}],
             [note, {}],
         ],
         "figures": [
             show(causes.signed_bars, *by_query, title="share of the score"),
             show(causes.signed_bars, *by_key, title="share of the score"),
         ],
-        "captions": ["Who wrote the query", "Who wrote the key"],
-        "table": table(["pushes up", "by", "pushes down", "by"], rows),
+        "captions": ["Contributions to the query", "Contributions to the key"],
+        "table": table(["raises", "by", "lowers", "by"], rows),
     }
 
 
@@ -250,7 +259,7 @@ def layered(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer
     texts = [plain(each, None) for each in (found.embedding, *found.layers)]
     first = max((n for n, each in enumerate(texts) if each != texts[-1]), default=-1) + 1
     return {
-        "lines": [["From layer {layer} on the translation stays as it is.", {"layer": first}]],
+        "lines": [["The translation no longer changes from layer {layer} on.", {"layer": first}]],
         "table": table(["layer", "translation"], [[str(n), each] for n, each in enumerate(texts)]),
         "slides": [["After encoder layer {layer}: {text}", {"layer": n, "text": each}] for n, each in enumerate(texts)],
     }

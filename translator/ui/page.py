@@ -18,6 +18,7 @@ from translator.ui.positions_tab import positions_tab
 from translator.ui.translate_tab import SETTINGS, direction_radio, translate_tab
 
 TITLE = "Attention Explorer"
+TAGLINE = "What a translation model looks at"
 
 
 def build(models: Models, *, examples: Path = frontend.EXAMPLES) -> gr.Blocks:
@@ -26,7 +27,7 @@ def build(models: Models, *, examples: Path = frontend.EXAMPLES) -> gr.Blocks:
     page: gr.Blocks
     with gr.Blocks(title=TITLE, fill_width=True, analytics_enabled=False) as page:
         with gr.Row(elem_id="top"):
-            gr.Markdown(f"# {TITLE}", elem_id="page-title")
+            gr.Markdown(f"# {TITLE}\n\n{TAGLINE}", elem_id="page-title")
             direction = direction_radio(tuple(models.names))
             explorer.chrome()
         with gr.Tabs(elem_id="tabs"):

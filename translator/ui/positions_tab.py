@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 LAYOUTS = [("interleaved", "interleaved"), ("concatenated", "concatenated")]
 MOST_POSITIONS, MOST_DIMENSIONS, MOST_CURVES = 256, 512, 12
 SAYS = (
-    "Attention does not know where a token stands; its position is added to its embedding. Each row of the table is "
-    "one position. The paper takes sines and cosines of falling frequency, side by side (interleaved) or all sines "
-    "before all cosines (concatenated); a table may also be learned."
+    "Attention does not know where a token stands, so its position is added to its embedding. Each row of the table"
+    " is one position. The paper uses sines and cosines of decreasing frequency, side by side (interleaved) or all "
+    "sines before all cosines (concatenated); a table may also be learned."
 )
 
 
@@ -136,7 +136,7 @@ def _dimensions(text: Any, width: int) -> list[int]:
         low, high = sorted((int(match[1]), int(match[2] or match[1])))
         found += range(low, high + 1)
     if not 1 <= len(found) <= MOST_CURVES:
-        raise InputError(f"{len(found)} curves were asked for; 1 to {MOST_CURVES} can be told apart")
+        raise InputError(f"{len(found)} curves were requested; only 1 to {MOST_CURVES} can be told apart")
     if max(found) >= width:
         raise InputError(
             f"dimension {max(found)} is beyond the last one, {width - 1}; choose a smaller one or more dimensions"

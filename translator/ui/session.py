@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import re
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from translator.pipeline import Translator
 
 log = logging.getLogger(__name__)
+FRAME = 0.04
+"""Seconds between two steps that are told: telling one costs more than decoding it, and each tells the whole so far."""
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
 _SETTINGS = {field.name for field in fields(DecodeConfig)}
 
@@ -36,7 +39,7 @@ _SETTINGS = {field.name for field in fields(DecodeConfig)}
 def translate_stream(
     models: Models, text: object, direction: str, settings: Mapping[str, Any], *, session: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """One translation as messages for the page: a "step" a token, then the "trace"; or one "error".
+    """One translation as messages for the page: a "step" each `FRAME`, then the "trace"; or one "error".
 
     Nothing of what was typed reaches the log.
 
@@ -56,7 +59,7 @@ def translate_stream(
 
 
 def _messages(
-    models: Models, direction: str, text: str, settings: dict[str, Any], stop: Stop
+    models: Models, direction: str, text: str, settings: dict[str, Any], stop: Stop, frame: float = FRAME
 ) -> Iterator[dict[str, Any]]:
     model = models.get(direction)  # in the worker: who asks while it loads is told after the deadline
     steps = models.steps(direction, text, settings, stop)
@@ -64,6 +67,7 @@ def _messages(
     start = bundle.tgt.token(bundle.model.config.start_id)
     src = (*bundle.src.encode(text).tokens, *map(bundle.src.token, bundle.src.closing_ids))
     log_probs: list[float] = []
+    told = -math.inf
     while True:
         try:
             step = next(steps)
@@ -73,6 +77,9 @@ def _messages(
             yield {**payload_of(model, trace), "id": id_, "direction": direction}
             return
         log_probs.append(step.log_prob)
+        if time.monotonic() < told + frame:
+            continue
+        told = time.monotonic()
         so_far = bundle.tgt.decode([token.id for token in step.tokens])
         payload = step_payload(step, src, start, bundle.info, log_probs, bundle.tgt.decode)
         yield {**payload, "translation": so_far}

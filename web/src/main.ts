@@ -2,7 +2,8 @@
 
 import { copyText } from "./dom/clipboard";
 import { whenIdle } from "./dom/screen";
-import { entry, mountExplorer } from "./host/gradio/explorer";
+import { entry } from "./host/gradio/entry";
+import { mountExplorer } from "./host/gradio/explorer";
 import { direction, dressFields, field, pageSettled, setField } from "./host/gradio/fields";
 import { endLoadingClock } from "./host/gradio/frames";
 import { copyPositionsLink, followPositions } from "./host/gradio/positions-link";

@@ -144,7 +144,7 @@ def _roles(ask: Ask, layer: int) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for each in head_stats(ask.translate(), "encoder"):
         if each.layer == layer:
-            share = f" {each.share:.0%}" if each.share else ""
+            share = "" if each.role == "mixed" else f" {each.share:.0%}"
             found.setdefault(ROLES_TOLD[each.role], []).append(f"H{each.head + 1}{share}")
     return {role: ", ".join(names) for role, names in found.items()}
 

@@ -104,5 +104,5 @@ def _run(ask: Ask, *, theme: Theme) -> go.Figure:
     folder = ask.model.bundle.folder
     path = None if folder is None else folder / "log.jsonl"
     if path is None or not path.is_file():
-        raise InputError("this checkpoint came without the log of its training (log.jsonl)")
+        raise InputError("this checkpoint has no training log (log.jsonl)")
     return training_curves(read_log(path), theme=theme)

@@ -8,11 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from translator.analysis.profile import stored_profile
 from translator.errors import CheckpointError, InputError
+from translator.figures import positions
 from translator.files import write_whole
 from translator.registry import lab
 from translator.ui import frontend
+from translator.ui.explorer import show
 from translator.ui.live.chinese import chinese_file
 from translator.ui.live.shell import INDEX, MARK, README, index_page, web_manifest
 from translator.ui.offline import offline_shell
@@ -88,6 +92,16 @@ def profile_of(model: Translator) -> dict[str, Any] | None:
     return profile_payload(found) if found else None
 
 
+def position_figures() -> dict[str, Any]:
+    """The figures of the Positions tab with no numbers in them, which the page puts there (web's positional.ts)."""
+    empty = np.zeros((1, 1))
+    return {
+        "heatmap": json.loads(show(positions.positional_heatmap, empty)),
+        "curves": json.loads(show(positions.positional_curves, empty, [0])),
+        "similarity": json.loads(show(positions.similarity_matrix, empty)),
+    }
+
+
 class _Site:
     """A site that is being written; every file is noted."""
 
@@ -155,6 +169,7 @@ class _Site:
             self.write(name, data)
         self.write("icon.svg", (Path(__file__).parent / "icon.svg").read_bytes())
         self.write_json("app.webmanifest", web_manifest())
+        self.write_json("positions.json", position_figures())
         self.write("offline.html", offline_shell().encode())
         engine = self.write("engine.wasm", (LIVE / "engine.wasm").read_bytes())
         self.write_json(
@@ -175,7 +190,7 @@ class _Site:
         first = examples[0]["id"] if examples else None
         self.write(INDEX, index_page(version, first).encode())
         shell = [f"{name}?v={version}" for name in ("page.js", "page.css", "plotly.js", "data.js", "worker.js")]
-        shell += ["./", "icon.svg", "app.webmanifest", "offline.html", f"manifest.json?v={version}"]
+        shell += ["./", "icon.svg", "app.webmanifest", "offline.html", "positions.json", f"manifest.json?v={version}"]
         shell += [f"examples/{each['id']}.json" for each in examples]
         self.write_json("shell.json", shell)
         if not (self.folder / "README.md").exists():

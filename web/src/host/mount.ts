@@ -9,7 +9,8 @@ import type { TracePayload } from "../protocol/messages";
 import type { ExplorerServer } from "../protocol/server";
 import type { View } from "../state/view";
 import { Comparison, type ComparisonPick } from "../tabs/compare/comparison";
-import { Explorer, type Pick } from "../tabs/explorer/explorer";
+import { Explorer } from "../tabs/explorer/explorer";
+import type { Pick } from "../tabs/explorer/options";
 
 /** What any of them is told of the page that it stands on. */
 interface PageOptions {

@@ -22,6 +22,8 @@ export interface Calls {
   /** A translation that was made, again with exact weights, or as a file of the Python package. */
   exact: { given: Past; gives: TracePayload };
   npz: { given: Past; gives: Uint8Array };
+  /** What a checkpoint adds to the vectors of its source tokens, [positions, width]. */
+  positions: { given: { direction: string }; gives: { table: Float32Array; width: number } };
   board: { given: LabAsked & { kind: Kind }; gives: object };
   switch: { given: LabAsked & { gates: Partial<Record<Kind, number[][]>> }; gives: object };
   view: { given: LabAsked & { view: string; options: Record<string, unknown> }; gives: object };

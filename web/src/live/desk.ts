@@ -91,6 +91,10 @@ export class Desk {
       return { ...payload(bundle, trace, past.encoding ?? "f32"), direction: past.direction };
     },
     npz: async (past, work) => npz(...(await this.past(past, work))),
+    positions: async ({ direction }, work) => {
+      const { model } = await this.bundle(direction, work);
+      return { table: model.positions, width: model.config.d_model };
+    },
     board: async ({ kind, ...asked }, work) => {
       const [bundle, trace] = await this.greedy(asked, work);
       return this.listened(board(bundle, trace, kind), work);

@@ -97,7 +97,7 @@ async function download(
   const headers: HeadersInit = start ? { Range: `bytes=${start}-` } : {};
   const answer = await fetch(file.path, { headers, ...(signal ? { signal } : {}) });
   if (answer.status !== 206 && answer.status !== 200)
-    throw new Refusal(`${file.path} is not to be had: the host answered ${answer.status}`);
+    throw new Refusal(`${file.path} is not available: the host answered ${answer.status}`);
   let at = answer.status === 206 ? start : 0; // a host without ranges begins anew
   const reader = answer.body!.getReader();
   try {

@@ -35,7 +35,8 @@ if ("WorkerGlobalScope" in globalThis)
       await (await (desk ??= openDesk(site))).call(id, name, given);
     } catch {
       desk = undefined; // the manifest did not come
-      const text = "the list of this site's files did not come; try again when you are connected";
+      const text =
+        "the list of this site's files could not be loaded; try again when you are online";
       postMessage({ id, kind: "refused", text, again: true });
     }
   };

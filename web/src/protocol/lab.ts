@@ -91,6 +91,12 @@ export interface LabAnswer {
   error?: string;
 }
 
+/** How much of a run is done, and of how much; nothing where nobody knows. */
+export interface Progress {
+  done?: number;
+  all?: number;
+}
+
 /** What every answer tells of the translation that it is about. */
 export interface About {
   id?: string;
@@ -117,4 +123,6 @@ export interface LabServer {
     request: LabRequest & { view: string; options: Record<string, unknown> },
   ): Promise<LabAnswer & About>;
   lab_stop(request: { run: string }): Promise<unknown>;
+  /** How far a run is, where it knows; not there where no server is. */
+  lab_progress?(request: { run: string }): Promise<Progress>;
 }

@@ -94,9 +94,11 @@ export interface Settings {
 /** What each head of a kind does in one sentence, head by head, layer by layer. */
 export interface HeadTable {
   role: Role[];
-  /** How much of the head its role describes: of rows, of weight, of ln n; 0 for "mixed". */
+  /** Of the heads that are "mixed": the role that they come closest to, if it is near. Older pages have none. */
+  near?: (Role | "")[];
+  /** How much of the head its role, or the nearest, describes: of rows, of weight, of ln n; 0 where there is neither. */
   share: number[];
-  /** Of the heads that align: what a row belongs to. */
+  /** Of the heads that align, or nearly: what a row belongs to. */
   reading: (Reading | "")[];
   entropy: number[];
   confidence: number[];

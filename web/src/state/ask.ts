@@ -3,6 +3,9 @@
 import { openTab } from "../dom/tab";
 import { tables } from "../i18n/language";
 import type { Translation } from "../trace/translation";
+import type { View } from "./view";
+
+type Cell = readonly [query: number, key: number];
 
 export interface LabQuestion {
   /** The view that answers, and what is chosen for it. */
@@ -39,6 +42,20 @@ export const askAbout = (
     text: trace.source,
     target: trace.tgt.map(({ i }) => i),
     direction: null,
+  });
+
+/** Ask why a head looks from one token at another, by their places in the trace. */
+export const askWhyHere = (
+  trace: Translation,
+  { kind, layer, head }: Pick<View, "kind" | "layer" | "head">,
+  [query, key]: Cell,
+): void =>
+  askAbout(trace, "why", {
+    kind,
+    layer: layer + 1,
+    head: head + 1,
+    query: query + 1,
+    key: key + 1,
   });
 
 /** The question that was asked last, once. */

@@ -28,14 +28,14 @@ const ROLE_NAMES: Record<Role, Sentence> = {
 const KIND_NAMES: Record<Kind, Sentence> = {
   encoder: "encoder self-attention",
   decoder: "decoder self-attention",
-  cross: "cross attention",
+  cross: "cross-attention",
 };
 const ROLE_SAYS: Record<Role, Sentence> = {
   aligns: "Aligns source and translation",
   previous: "Looks one token back",
   same: "Looks at itself",
   next: "Looks one token ahead",
-  sink: "Rests on specials and punctuation",
+  sink: "Attends to special tokens and punctuation",
   diffuse: "Spreads evenly",
   mixed: "No single role",
 };

@@ -36,19 +36,19 @@ export const tourOf = (trace: Translation): Stop[] => {
     {
       at: ".chips.src",
       title: "Your sentence",
-      text: "The model reads it in {n} pieces. Words that it does not know whole are cut into several.",
+      text: "The model reads it as {n} tokens. Words that are not in its vocabulary are split into several.",
       values: { n: trace.src.length },
     },
     {
       at: ".chips.tgt",
       title: "Its translation",
-      text: "It is written token by token, in {n} steps. The number is how probable the model found each token. Click one to go to its step.",
+      text: "It is written token by token, in {n} steps. The number is the probability that the model gave each token. Click one to go to its step.",
       values: { n: trace.tgt.length },
     },
     {
       at: "#attention-detail",
       title: "A head that aligns",
-      text: "In {head}, each row is a token that was written. Its strongest cell is the source word that this head looked at meanwhile: mostly the one that it translates.",
+      text: "In {head}, each row is a token that was written. Its strongest cell is the source word that this head looked at: usually the one being translated.",
       values,
       head: aligns,
     },
@@ -64,7 +64,7 @@ export const tourOf = (trace: Translation): Stop[] => {
     {
       at: "#attention-mosaic",
       title: "What silencing it does",
-      text: "The lab switches any head off, {head} for example, and translates again: it shows which heads the translation needs.",
+      text: "The lab can switch off any head, for example {head}, and translate again: it shows which heads the translation needs.",
       values,
       head: aligns,
       tab: "lab",

@@ -28,7 +28,7 @@ export interface Maps {
 }
 
 /** What one head does in this sentence. */
-export type Stats = { [Name in keyof HeadTable]: HeadTable[Name][number] };
+export type Stats = { [Name in keyof HeadTable]: NonNullable<HeadTable[Name]>[number] };
 
 const unpacked = (payload: TracePayload, kind: Kind): Maps => {
   const [layers, heads, rows, columns] = payload.shapes[kind];

@@ -57,7 +57,7 @@ const doubt = (node: HTMLElement, side: Side, on: boolean): void => {
   node.classList.toggle("doubted", on);
   node.querySelector(".doubt")?.remove();
   if (!on) return;
-  const said = side === "src" ? t("left out?") : t("rests on nothing?");
+  const said = side === "src" ? t("left out?") : t("unsupported?");
   const sign = el("span", { class: "doubt", title: said });
   sign.append(
     el("span", { "aria-hidden": "true", text: "?" }),

@@ -17,15 +17,12 @@ const word = (x: Needs, { tokens, text, pinyin, meaning, from }: Glossed): HTMLE
   const { layer, head } = x.trace.leading;
   const place = `L${layer + 1} H${head + 1}`;
   const told = {
-    head: t("The word of the source that {head}, the head that aligns best, looks at", {
+    head: t("The source word that {head}, the head that aligns best, looks at", {
       head: place,
     }),
-    glossary: t(
-      "From a glossary that was learnt from sentence pairs: {head} looks at no one word",
-      {
-        head: place,
-      },
-    ),
+    glossary: t("From a glossary learned from sentence pairs: {head} looks at no single word", {
+      head: place,
+    }),
     "": t("Neither {head} nor the glossary knows a word for it", { head: place }),
   };
   return el(

@@ -10,7 +10,7 @@ import { toKind } from "../../state/choices";
 import type { View } from "../../state/view";
 import { aggregateHeads, aggregateName, aggregates, rowsAlike } from "../../trace/aggregate";
 import { kindName, usually } from "../../trace/names";
-import { roleBar, roleTold } from "../../trace/roles";
+import { nearestTold, roleBar, roleTold } from "../../trace/roles";
 import { lookedAt, sentenceOf } from "../../trace/saying";
 import { explained } from "../../dom/tip";
 import type { Specials } from "../../trace/picture";
@@ -45,11 +45,14 @@ const fill = (select: HTMLSelectElement, count: number, value: number): void => 
 const specialsNote = (specials: Specials, share: string): string => {
   if (specials === "shown") return "";
   return specials === "hidden"
-    ? t("Special tokens are hidden: {share} of the weight is not shown, rows no longer sum to 1", {
-        share,
-      })
+    ? t(
+        "Special tokens are hidden: {share} of the weight is not shown, so rows no longer sum to 1",
+        {
+          share,
+        },
+      )
     : t(
-        "Special tokens are hidden and every row is scaled to sum to 1 again; {share} of the weight was theirs",
+        "Special tokens are hidden and rows are rescaled to sum to 1; special tokens held {share} of the weight",
         { share },
       );
 };
@@ -61,7 +64,7 @@ const aggregateProfile = (x: Needs): HTMLElement[] => {
   if (aggregate === "rollout") {
     const alike = rowsAlike(x.trace.rolled, x.trace.src.length);
     const why = t(
-      "All rows are almost equal: each of the {n} layers mixes the mean of its heads with what came before, so that in the end every token holds about the same of every other",
+      "All rows are almost equal: each of the {n} layers mixes the mean of its heads with what came before, so in the end every token contains about the same share of every other",
       { n: x.trace.maps.encoder.layers },
     );
     return [name, part(t("Abnar and Zuidema 2020, equation 1")), ...(alike ? [part(why)] : [])];
@@ -90,14 +93,12 @@ const headProfile = (x: Needs): HTMLElement[] => {
   const stats = x.trace.stats(kind, layer, head);
   if (!stats) return [part(t("The translation is being written"))];
   return [
-    explained(
-      part(el("b", { text: roleTold(stats.role, stats.share ?? 0, stats.reading ?? "") })),
-      roleBar(stats.role),
-    ),
+    explained(part(el("b", { text: roleTold(stats) })), roleBar(stats.role)),
+    ...(stats.near ? [explained(part(nearestTold(stats)), roleBar(stats.near))] : []),
     explained(
       part(...tParts("entropy {h} nats", { h: stats.entropy.toFixed(1) })),
       t(
-        "How widely a row spreads its weight, on average: 0 is one token alone, ln n all n tokens alike. A nat is the unit of the natural logarithm; 0.69 nats are one bit.",
+        "How widely a row spreads its weight, on average: 0 means all of it on one token, ln n means equally over n tokens. A nat is the unit of the natural logarithm; 0.69 nats are one bit.",
       ),
     ),
     explained(
@@ -107,8 +108,8 @@ const headProfile = (x: Needs): HTMLElement[] => {
     explained(
       part(...tParts("distance {d}", { d: stats.distance.toFixed(1) })),
       kind === "cross"
-        ? t("How many tokens from the diagonal of the map a row looks, on average by weight.")
-        : t("How many tokens away a row looks, on average by weight."),
+        ? t("The mean distance of a row's weight from the diagonal of the map, in tokens.")
+        : t("The mean distance between a row's token and its weight, in tokens."),
     ),
   ];
 };

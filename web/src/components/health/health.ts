@@ -86,7 +86,7 @@ const counts = ({ words, tokens, limit, split }: Facts, open: boolean, toggle: (
 
 const limits = ({ problem, tokens, limit }: Facts): HTMLElement => {
   if (problem) return bad(strong(tMessage(problem)));
-  return tokens >= NEAR * limit ? bad(strong(t("near the limit"))) : good(t("all of it is read"));
+  return tokens >= NEAR * limit ? bad(strong(t("near the limit"))) : good(t("within the limit"));
 };
 
 /** What was found in the text. */
@@ -95,7 +95,11 @@ const findings = ({ unknown, bytes, normalised, changed }: Facts): HTMLElement[]
   const items = bytes && !unknown ? [] : [unknown ? bad(...unknowns) : good(...unknowns)];
   if (bytes) {
     const n = String(bytes);
-    items.push(bad(...tParts("{n} subwords are bytes of characters that it does not know", { n })));
+    items.push(
+      bad(
+        ...tParts("{n} subwords are raw bytes of characters that are not in the vocabulary", { n }),
+      ),
+    );
   }
   if (normalised) {
     const said = changed === 1 ? "{n} character normalised" : "{n} characters normalised";
@@ -146,7 +150,7 @@ const doubt = (side: "src" | "tgt", { doubts, ask }: Facts): HTMLElement[] => {
   const marked = doubts?.[side] ?? [];
   if (!marked.length) return [];
   const words = el("em", { translate: "no", text: marked.map(({ s }) => s).join(", ") });
-  const asked = side === "src" ? t("left out?") : t("rests on nothing?");
+  const asked = side === "src" ? t("left out?") : t("unsupported?");
   const button = el(
     "button",
     {
@@ -167,11 +171,11 @@ const worth = (side: "src" | "tgt", { rates }: Marks): string => {
   const found = Math.round(100 * rates[side].found);
   const wrong = (100 * rates[side].wrong).toFixed(1);
   return side === "src"
-    ? t("such marks find {found} of 100 omissions; {wrong} of 100 other words get one", {
+    ? t("such marks find {found} of 100 omissions and wrongly mark {wrong} of 100 other words", {
         found,
         wrong,
       })
-    : t("such marks find {found} of 100 inventions; {wrong} of 100 other words get one", {
+    : t("such marks find {found} of 100 inventions and wrongly mark {wrong} of 100 other words", {
         found,
         wrong,
       });
@@ -186,7 +190,7 @@ const unfolded = ({ split, normalised, shares }: Facts, language: string): HTMLE
   const words = (split || []).map((pieces) => el("span", { class: "word" }, ...pieces.map(piece)));
   const read = normalised
     ? el("p", { text: normalised, translate: "no" })
-    : el("p", { class: "muted", text: t("nothing; it is read as it was typed") });
+    : el("p", { class: "muted", text: t("no changes") });
   const lines = [
     line(t("Split"), el("p", { class: "words", lang: language, translate: "no" }, ...words)),
     line(t("Normalised"), read),
@@ -194,7 +198,7 @@ const unfolded = ({ split, normalised, shares }: Facts, language: string): HTMLE
   if (shares) {
     const [encoder, decoder, cross] = [shares.encoder, shares.decoder, shares.cross].map(percent);
     const said = tParts(
-      "of the encoder's weight {encoder}, of the decoder's {decoder}, of cross-attention {cross}; nothing goes to padding, since one sentence is read at a time",
+      "{encoder} of the encoder's weight, {decoder} of the decoder's and {cross} of cross-attention; none goes to padding, since one sentence is read at a time",
       { encoder, decoder, cross },
     );
     lines.push(line(t("On specials"), el("p", {}, ...said)));

@@ -1,23 +1,34 @@
 /* One map in full: a Plotly heat map with truthful axes, and the frames that lie over it. */
 
-import { el } from "../../dom/element";
-import { cancelIdle, phone, whenIdle } from "../../dom/screen";
-import { clamp } from "../../format/number";
+import { phone } from "../../dom/screen";
 import { t } from "../../i18n/words";
-import { type Cells, cellPicture, shownCells } from "../../plot/cells";
-import type { HeatView, Range } from "../../plot/heat";
+import { type Cells, shownCells } from "../../plot/cells";
+import type { HeatView } from "../../plot/heat";
 import type { MapSize } from "../../plot/measure";
 import type { PlotNode } from "../../plot/plotly";
 import type { Kind } from "../../protocol/messages";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
 import type { Cell } from "../../state/view";
 import type { Picture } from "../../trace/picture";
+import { type Ahead, makeAhead } from "./ahead";
 import { axesOf, cellAt } from "./axes";
+import { type Buttons, makeButtons } from "./buttons";
+import { type KeysProps, pressed } from "./keys";
 import { type OverlayView, makeOverlay } from "./overlay";
-import { type Drawn, type Who, keyOf, makePlots, measured } from "./plots";
+import {
+  type Drawn,
+  type Who,
+  keyOf,
+  makePlots,
+  measured,
+  onPaper,
+  placeOf,
+  putCells,
+} from "./plots";
 import { listenToPointer } from "./pointer";
-import { type First, following, isWhole, magnified, rangeFrom, revealed, rounded } from "./range";
+import { START, rangeFrom, revealed } from "./range";
 import { makeScroll } from "./scroll";
+import { Sight } from "./sight";
 
 type Needs = Pick<
   ExplorerContext,
@@ -40,35 +51,10 @@ type Needs = Pick<
   | "pinCell"
 >;
 
-const REST = 250; // ms without a change, before other kinds are drawn
-const START: First = { x: 0, y: 0 };
-const MAGNIFY: Record<string, number> = { "+": 0.6, "-": 1 / 0.6 };
 const HEAVY =
   "trace kind map scale palette labels unit specials theme language size view fit presenting".split(
     " ",
   );
-
-const PAPER = { width: 1000, height: 410 }; // pixels of a page that are left for a map
-
-/** The size of a map on paper, beside its size on the screen. */
-const onPaper = ({ width, height }: HeatView): number =>
-  Math.min(1.5, PAPER.width / width, PAPER.height / height);
-
-/** A neighbour of a cell by an arrow key, or null. */
-const neighbour = (key: string, { i, j }: Cell, { rows, columns }: Picture): Cell | null => {
-  const moves: Record<string, [number, number]> = {
-    ArrowUp: [-1, 0],
-    ArrowDown: [1, 0],
-    ArrowLeft: [0, -1],
-    ArrowRight: [0, 1],
-  };
-  const move = moves[key];
-  if (!move) return null;
-  return {
-    i: clamp(i + move[0], 0, rows.length - 1),
-    j: clamp(j + move[1], 0, columns.length - 1),
-  };
-};
 
 class Heatmap implements Part {
   readonly needs = [...HEAVY, "step", "query", "hover", "pins", "playing", "numbers"];
@@ -76,45 +62,26 @@ class Heatmap implements Part {
   private readonly overlay = makeOverlay();
   private readonly scroll = makeScroll(() => this.scrolled());
   private readonly plots = makePlots((drawn) => this.wire(drawn));
-  private readonly reset: HTMLButtonElement;
-  private readonly fit: HTMLButtonElement;
+  private readonly buttons: Buttons;
+  private readonly ahead: Ahead;
+  private readonly sight = new Sight();
   private plot: PlotNode;
   /** How the map in sight was drawn; null: it was not. */
   private seen: HeatView | null = null;
   private size: MapSize | null = null;
-  private zoom: Range | null = null;
-  private first: First = START;
-  /** What must stay, or zoom and scrolling begin anew. */
-  private shape = "";
   /** Cells that are in sight and that Plotly does not have yet. */
   private untold: Cells | null = null;
-  private waiting = 0;
-  private idle = 0;
   private scrolling = 0;
 
   constructor(private readonly x: Needs) {
     this.box = x.find("#attention-detail");
     this.plot = this.plots.of(x.state.kind).node;
-    this.reset = el("button", {
-      type: "button",
-      class: "btn reset-zoom",
-      hidden: true,
-      on: { click: () => this.unzoom() },
-    });
-    this.fit = el("button", {
-      type: "button",
-      class: "btn fit-map",
-      hidden: true,
-      on: { click: () => this.fitted() },
-    });
-    const buttons = [this.fit, this.reset];
-    this.box.append(this.plot, ...this.overlay.nodes, ...this.scroll.nodes, ...buttons);
+    this.buttons = makeButtons({ unzoom: () => this.unzoom(), turn: () => this.fitted() });
+    this.ahead = makeAhead(x.signal, () => this.drawAhead());
+    const { overlay, scroll, buttons } = this;
+    this.box.append(this.plot, ...overlay.nodes, ...scroll.nodes, ...buttons.nodes);
     this.listen();
-    x.signal.addEventListener("abort", () => {
-      clearTimeout(this.waiting);
-      cancelIdle(this.idle);
-      cancelAnimationFrame(this.scrolling);
-    });
+    x.signal.addEventListener("abort", () => cancelAnimationFrame(this.scrolling));
   }
 
   /* ---- drawing ---- */
@@ -135,11 +102,9 @@ class Heatmap implements Part {
 
   /** Scroll to another row, if it is out of sight; false: it is not. */
   private reveals(changed: Changed): boolean {
-    if (!this.size || this.zoom || !(changed.has("step") || changed.has("query"))) return false;
+    if (!this.size || !(changed.has("step") || changed.has("query"))) return false;
     const picture = this.x.picture();
-    const next = revealed(picture, this.size, this.first, this.x.rowIndex(picture));
-    if (next.x === this.first.x && next.y === this.first.y) return false;
-    this.first = next;
+    if (!this.sight.reveal(picture, this.size, this.x.rowIndex(picture))) return false;
     this.draw();
     return true;
   }
@@ -153,12 +118,8 @@ class Heatmap implements Part {
     this.size = size;
     const { rows, columns } = picture;
     const shape = [x.state.kind, x.version, rows.length, columns.length].join();
-    if (shape !== this.shape) {
-      this.shape = shape;
-      this.zoom = null;
-      this.first = revealed(picture, size, START, x.rowIndex(picture));
-    }
-    this.seen = { ...view, range: this.zoom || rangeFrom(picture, size, this.first) };
+    this.sight.of(shape, picture, size, x.rowIndex(picture));
+    this.seen = { ...view, range: this.sight.range(picture, size) };
     const { node } = this.plots.of(x.state.kind);
     if (this.plot !== node) {
       this.plot.replaceWith(node);
@@ -167,29 +128,18 @@ class Heatmap implements Part {
     this.plots.fill(x, picture, x.version, this.seen);
     this.arrange(picture, this.seen);
     this.frames();
-    this.ahead();
+    this.rest();
   }
   /** Put all that lies round the plot in its place. */
   private arrange(picture: Picture, view: HeatView): void {
-    const { size, width, height } = view;
-    if (this.zoom) this.scroll.hide();
-    else this.scroll.show(picture, size, this.first, view);
-    const place = {
-      left: size.labels,
-      top: size.top,
-      width: width - size.labels - size.right,
-      height: height - size.top - 2,
-    };
-    this.overlay.put(place, this.x.state.kind === "decoder");
-    this.reset.hidden = !this.zoom;
-    this.reset.textContent = t("Reset zoom");
+    const { size, height } = view;
+    if (this.sight.zoomed) this.scroll.hide();
+    else this.scroll.show(picture, size, this.sight.first, view);
+    this.overlay.put(placeOf(view), this.x.state.kind === "decoder");
     const { fit } = this.x.state;
     const { rows, columns } = picture;
     const cut = size.columns < columns.length || size.rows < rows.length || height > innerHeight;
-    this.fit.hidden = !!this.zoom || !(fit || cut);
-    this.fit.textContent = t("Fit");
-    this.fit.title = t("Show the whole map at once");
-    this.fit.setAttribute("aria-pressed", String(fit));
+    this.buttons.paint({ zoomed: this.sight.zoomed, fit, cut });
     this.box.style.setProperty("--on-paper", onPaper(view).toFixed(3));
     this.name();
   }
@@ -229,20 +179,11 @@ class Heatmap implements Part {
   private refill(): void {
     const { x, plot } = this;
     const cells = shownCells(x.picture(), x.state.scale);
-    const image = plot.querySelector<SVGImageElement>(".heatmaplayer image");
-    this.untold = cells;
-    this.plots.of(x.state.kind).key = "";
-    if (image && !phone()) {
-      const smooths = image.style.imageRendering !== "pixelated"; // Plotly knows which browsers do: Safari
-      const { size, width, height } = this.seen!;
-      const across = width - size.labels - size.right;
-      const least = smooths ? devicePixelRatio * Math.max(across, height - size.top - 2) : 0;
-      image.href.baseVal = cellPicture(cells, x.colours(), least);
-      plot.data[0].z = cells;
-    } else this.tell();
+    const put = !phone() && putCells(plot, cells, x.colours(), placeOf(this.seen!));
+    if (!put) this.tell();
     this.name();
     this.frames();
-    this.ahead();
+    this.rest();
   }
   /** Let Plotly have the cells that are in sight; before it draws by itself, it must. */
   private tell(): void {
@@ -251,41 +192,35 @@ class Heatmap implements Part {
     const cells = this.untold;
     this.untold = null;
     void window.Plotly!.restyle(this.plot, { z: [cells] }, [0]);
-    if (!this.zoom && !x.changed.size) {
-      const range = rangeFrom(x.picture(), this.size!, this.first);
+    if (!this.sight.zoomed && !x.changed.size) {
+      const range = this.sight.range(x.picture(), this.size!);
       this.plots.of(x.state.kind).key = keyOf(x, x.version, { ...this.seen!, range });
     }
     this.frames();
   }
 
-  /** Draw the other kinds too, one at a time, when nothing has happened for a while: a switch then only shows them. */
-  private ahead(): void {
-    clearTimeout(this.waiting);
-    if (this.x.trace.live || phone()) return;
-    this.waiting = window.setTimeout(() => this.later(), REST);
+  /** Then the other kinds are drawn too, one at a time: a switch only shows them. */
+  private rest(): void {
+    this.ahead.rest(!this.x.trace.live && !phone());
   }
-  private later(): void {
-    this.idle = whenIdle(() => this.drawAhead());
-  }
-  private drawAhead(): void {
+  private drawAhead(): boolean {
     const { x, box } = this;
     x.enter();
-    if (x.trace.live || x.changed.size || box.hidden || x.places().detail.width <= 2) return;
+    if (x.trace.live || x.changed.size || box.hidden || x.places().detail.width <= 2) return false;
     if (this.untold) {
       this.tell();
-      return this.later();
+      return true;
     }
     const kinds = Object.keys(x.trace.maps) as Kind[];
-    if (kinds.some((kind) => kind !== x.state.kind && this.drawOther(x.as(kind)))) this.later();
+    return kinds.some((kind) => kind !== x.state.kind && this.drawOther(x.as(kind)));
   }
   /** Draw the map of another kind out of sight; true if it was not there already. */
   private drawOther(who: Who): boolean {
     const { picture, size, view } = measured(who, this.x.places().detail);
     const { node } = this.plots.of(who.state.kind);
-    const first = revealed(picture, size, START, who.rowIndex(picture));
+    const range = rangeFrom(picture, size, revealed(picture, size, START, who.rowIndex(picture)));
     node.classList.add("ahead");
     this.box.append(node);
-    const range = rangeFrom(picture, size, first);
     const drawn = this.plots.fill(who, picture, this.x.version, { ...view, range });
     node.remove();
     node.classList.remove("ahead");
@@ -294,7 +229,7 @@ class Heatmap implements Part {
 
   /* ---- zoom and scrolling ---- */
   private unzoom(): void {
-    this.zoom = null;
+    this.sight.unzoom();
     this.x.set({ size: {} });
   }
   private wire(drawn: Drawn): void {
@@ -302,39 +237,43 @@ class Heatmap implements Part {
       const axes = axesOf(drawn.node);
       if (!axes || !Object.keys(change).some((key) => key.endsWith("range[0]"))) return;
       drawn.key = "";
-      const range = rounded({ x: axes.x.range, y: axes.y.range });
-      this.zoom = isWhole(range, this.x.picture()) ? null : range;
-      this.reset.hidden = !this.zoom;
+      this.sight.zoomTo({ x: axes.x.range, y: axes.y.range }, this.x.picture());
+      this.buttons.zoomed(this.sight.zoomed);
       this.frames();
     });
   }
   private scrolled(): void {
     if (!this.size || this.scrolling) return;
-    const next = this.scroll.moved(this.first, this.size);
-    if (next.x === this.first.x && next.y === this.first.y) return;
+    const next = this.scroll.moved(this.sight.first, this.size);
+    if (this.sight.beginsAt(next)) return;
     this.scrolling = requestAnimationFrame(() => {
       this.scrolling = 0;
       this.x.enter();
-      this.first = next;
-      const range = rangeFrom(this.x.picture(), this.size!, next);
+      this.sight.scroll(next);
+      const range = this.sight.range(this.x.picture(), this.size!);
       this.tell();
       this.plots.of(this.x.state.kind).key = "";
       const ends = { "xaxis.range": range.x, "yaxis.range": range.y };
       void window.Plotly!.relayout(this.plot, ends).then(() => this.frames());
     });
   }
-  private follow(cell: Cell): void {
-    if (this.zoom || !this.size) return;
-    const next = following(this.first, this.size, cell);
-    if (next.x === this.first.x && next.y === this.first.y) return;
-    this.first = next;
-    this.draw();
+  private go(cell: Cell): void {
+    if (this.size && this.sight.follow(cell, this.size)) this.draw();
+    this.x.set({ hover: cell });
   }
-  private magnify(picture: Picture, cell: Cell, factor: number): void {
+  private magnify(cell: Cell, factor: number): void {
     const axes = axesOf(this.plot);
     if (!axes) return;
-    this.zoom = magnified({ x: axes.x.range, y: axes.y.range }, picture, cell, factor);
+    const range = { x: axes.x.range, y: axes.y.range };
+    this.sight.magnify(range, this.x.picture(), cell, factor);
     this.draw();
+  }
+  private escape(): boolean {
+    if (!this.sight.zoomed && !this.x.state.hover) return false;
+    this.sight.unzoom();
+    this.x.set({ hover: null });
+    this.draw();
+    return true;
   }
 
   /* ---- pointer and keys ---- */
@@ -347,8 +286,8 @@ class Heatmap implements Part {
       enter: () => x.enter(),
       pressed: () => this.tell(),
       click: (cell, event, again) => {
-        if (again && this.zoom) {
-          this.zoom = null;
+        if (again && this.sight.zoomed) {
+          this.sight.unzoom();
           this.draw();
         } else if (event.shiftKey) x.pinCell(cell);
         else x.chooseRow(cell.i, cell);
@@ -356,8 +295,18 @@ class Heatmap implements Part {
     });
     const wheel = (event: WheelEvent) => this.scroll.wheel(event) && event.preventDefault();
     box.addEventListener("wheel", wheel, { passive: false });
+    const keys: KeysProps = {
+      at: () => x.state.hover || { i: x.rowIndex(x.picture()), j: 0 },
+      picture: () => x.picture(),
+      go: (cell) => this.go(cell),
+      choose: (cell) => x.chooseRow(cell.i, cell),
+      pin: (cell) => x.pinCell(cell),
+      magnify: (cell, factor) => this.magnify(cell, factor),
+      escape: () => this.escape(),
+    };
     box.addEventListener("keydown", (event) => {
-      if (!x.trace || (event.target as Element).closest("button") || !this.key(event.key)) return;
+      const other = !x.trace || (event.target as Element).closest("button");
+      if (other || !pressed(event.key, keys)) return;
       event.preventDefault();
       event.stopPropagation();
     });
@@ -366,25 +315,6 @@ class Heatmap implements Part {
     const { hover } = this.x.state;
     if (cell?.i === hover?.i && cell?.j === hover?.j) return;
     this.x.set({ hover: cell });
-  }
-  /** What a key does; false: nothing. */
-  private key(key: string): boolean {
-    const { x } = this;
-    const picture = x.picture();
-    const cell = x.state.hover || { i: x.rowIndex(picture), j: 0 };
-    const next = neighbour(key, cell, picture);
-    if (next) {
-      this.follow(next);
-      x.set({ hover: next });
-    } else if (key === "Enter") x.chooseRow(cell.i, cell);
-    else if (key === "p" || key === "P") x.pinCell(cell);
-    else if (key in MAGNIFY) this.magnify(picture, cell, MAGNIFY[key]);
-    else if (key === "Escape" && (this.zoom || x.state.hover)) {
-      this.zoom = null;
-      x.set({ hover: null });
-      this.draw();
-    } else return false;
-    return true;
   }
 }
 

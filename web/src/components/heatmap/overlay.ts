@@ -6,8 +6,9 @@ import type { MapSize } from "../../plot/measure";
 import type { Axis, PlotNode } from "../../plot/plotly";
 import type { Cell, View } from "../../state/view";
 import type { Picture } from "../../trace/picture";
-import { type NumbersView, makeNumbers } from "./numbers";
 import { type Area, type Axes, axesOf, cellArea } from "./axes";
+import { type NumbersView, makeNumbers } from "./numbers";
+import type { Place } from "./plots";
 
 export interface OverlayView {
   plot: PlotNode;
@@ -26,7 +27,7 @@ export interface OverlayView {
 export interface Overlay {
   nodes: Element[];
   /** Where the cells are, in pixels; `causal`: the future is hatched. */
-  put(place: { left: number; top: number; width: number; height: number }, causal: boolean): void;
+  put(place: Place, causal: boolean): void;
   paint(view: OverlayView): void;
 }
 

@@ -1,8 +1,10 @@
 /* One plot for each kind of attention, and of what it is drawn: what is drawn already is only shown. */
 
+import type { Colour } from "../../design/colour";
 import { el } from "../../dom/element";
 import { dark, phone, touch } from "../../dom/screen";
 import { pageLanguage } from "../../i18n/language";
+import { type Cells, cellPicture } from "../../plot/cells";
 import { type HeatView, heatFigure } from "../../plot/heat";
 import { type MapSize, measureMap } from "../../plot/measure";
 import { PLOT_CONFIG, type PlotNode } from "../../plot/plotly";
@@ -76,6 +78,43 @@ export const measured = (who: Who, { width, room }: Room): Measured => {
     lines: true,
   };
   return { picture, size, view };
+};
+
+/** Where the cells of a plot are, in its pixels. */
+export interface Place {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+export const placeOf = ({ size, width, height }: HeatView): Place => ({
+  left: size.labels,
+  top: size.top,
+  width: width - size.labels - size.right,
+  height: height - size.top - 2,
+});
+
+const PAPER = { width: 1000, height: 410 }; // pixels of a page that are left for a map
+
+/** The size of a map on paper, beside its size on the screen. */
+export const onPaper = ({ width, height }: HeatView): number =>
+  Math.min(1.5, PAPER.width / width, PAPER.height / height);
+
+/** Put a picture of cells where Plotly has its own; false: it has none. Plotly itself draws for longer. */
+export const putCells = (
+  plot: PlotNode,
+  cells: Cells,
+  table: Colour[],
+  { width, height }: Place,
+): boolean => {
+  const image = plot.querySelector<SVGImageElement>(".heatmaplayer image");
+  if (!image) return false;
+  const smooths = image.style.imageRendering !== "pixelated"; // Plotly knows which browsers do: Safari
+  const least = smooths ? devicePixelRatio * Math.max(width, height) : 0;
+  image.href.baseVal = cellPicture(cells, table, least);
+  plot.data[0].z = cells;
+  return true;
 };
 
 export const keyOf = (who: Who, version: number, view: HeatView): string =>

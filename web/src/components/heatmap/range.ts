@@ -12,6 +12,8 @@ export interface First {
   y: number;
 }
 
+export const START: First = { x: 0, y: 0 };
+
 /** The ends of both axes, where a map begins at `first`. */
 export const rangeFrom = (picture: Picture, size: MapSize, first: First): Range => {
   const x = clamp(first.x, 0, picture.columns.length - size.columns);

@@ -53,7 +53,7 @@ const colours = (x: Needs): HTMLElement =>
     x,
     "palette",
     [
-      ["house", t("zero is the background")],
+      ["house", t("zero matches the background")],
       ["viridis", "Viridis"],
       ["cividis", "Cividis"],
     ],
@@ -123,7 +123,7 @@ export const makeMore = (x: Needs): Part => {
       colours(x),
       tiles(x),
       check(x, "numbers", t("Numbers in the cells")),
-      cap(t("Weights to two decimals; cells that are too small stay without")),
+      cap(t("Weights to two decimals; cells that are too small show none")),
       check(x, "renormalise", t("Scale rows to 1 when specials are hidden"), rescale),
       check(x, "only", t("Arcs of the chosen row only")),
       cap(t("The paper's figures, on this sentence")),

@@ -4,6 +4,7 @@ import { paintBar } from "../../design/colour";
 import { t, tParts } from "../../i18n/words";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
 import type { View } from "../../state/view";
+import { makeWhyHere } from "./why-here";
 
 type Needs = Pick<ExplorerContext, "find" | "state" | "trace" | "colours" | "picture" | "rowIndex">;
 type Nodes = (Node | string)[];
@@ -50,11 +51,13 @@ export const makeReadout = (x: Needs): Part & { say: (nodes: Nodes | null) => vo
     x.find(".scale-name").textContent = scaleName(x.state);
   };
   const scale = x.find(".scale");
+  const whyHere = makeWhyHere(x);
   const paint = (changed: Changed) => {
     scale.hidden = x.state.view === "arcs" && x.state.overlay.length > 0; // colours are heads there
     if (["colours", "trace", "language", "scale", "view", "map"].some((name) => changed.has(name)))
       legend();
     if (!said) out.replaceChildren(...sentence(x));
+    whyHere();
   };
   const say = (nodes: Nodes | null) => {
     said = nodes;
@@ -63,7 +66,7 @@ export const makeReadout = (x: Needs): Part & { say: (nodes: Nodes | null) => vo
   };
   return {
     needs:
-      "trace kind map step query hover unit specials scale colours language view overlay".split(
+      "trace kind map step query hover cell unit specials scale colours language view overlay".split(
         " ",
       ),
     paint,

@@ -9,7 +9,7 @@ import { LANGUAGES } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { SPECIAL } from "../../protocol/flags";
 import type { Hypothesis } from "../../protocol/messages";
-import { askAbout, hasLab } from "../../state/ask";
+import { askAbout, askWhyHere, hasLab } from "../../state/ask";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
 import { type Weighed, candidatesOf } from "../../trace/candidates";
 import { type Group, type Link, strongest } from "../../trace/picture";
@@ -78,7 +78,7 @@ const hypothesis = ({ s, lp, n, p, e, w, x: twin }: Hypothesis, first: boolean):
     s,
     `log p ${lp.toFixed(2)}`,
     t("after the length penalty {n}", { n: n.toFixed(2) }),
-    first ? "" : t("grew from number {n}", { n: p + 1 }),
+    first ? "" : t("extends hypothesis {n}", { n: p + 1 }),
     e ? t("ended") : "",
     twin ? t("the same text in other subwords") : "",
   ];
@@ -144,14 +144,14 @@ export const makeSide = (x: Needs): Part => {
   };
   /** Whether the lab can be asked: what is still being written has no text of its own yet. */
   const asked = () => hasLab() && !x.trace.live;
-  const ask = (view: string, options: Record<string, unknown>) => askAbout(x.trace, view, options);
   const why = (word: string, chosen: boolean) =>
-    ask("contrast", { step: x.state.step + 1, word: null, against: chosen ? null : word });
-  const whyHere = (query: Group, key: Group) => {
-    const { kind, layer, head } = x.state;
-    const place = { query: query.ids[0] + 1, key: key.ids[0] + 1 };
-    ask("why", { kind, layer: layer + 1, head: head + 1, ...place });
-  };
+    askAbout(x.trace, "contrast", {
+      step: x.state.step + 1,
+      word: null,
+      against: chosen ? null : word,
+    });
+  const whyHere = (query: Group, key: Group) =>
+    askWhyHere(x.trace, x.state, [query.ids[0], key.ids[0]]);
   /** The hypotheses of a beam search that were alive, or ended, at this step. */
   const beams = () => {
     const { step } = x.state;

@@ -90,7 +90,7 @@ export const makeExamples = (x: Explorer, props: ExamplesProps): Examples => {
       if (example.weakness) x.notice(tText(example.weakness));
     } catch {
       if (number !== opening || x.trace) return;
-      x.empty(t("This example has not been stored; press Translate to make it."));
+      x.empty(t("This example is not stored; press Translate to compute it."));
     }
   };
   const offer = () => {

@@ -1,6 +1,5 @@
 /* The explorer in Gradio's page: the server's messages, and what the fields round it do. */
 
-import { el, icon } from "../../dom/element";
 import { DOUBLE_CLICK } from "../../dom/screen";
 import { SWITCH } from "../../components/health/health";
 import { RESUME, type Resuming } from "../../components/side/side";
@@ -13,8 +12,9 @@ import { comparisonInLink } from "../../state/compare-link";
 import { readPermalink } from "../../state/permalink";
 import { Explorer } from "../../tabs/explorer/explorer";
 import { type Props, type Watch, firstExample, pageData } from "../../tabs/page";
-import { settingsText } from "../../trace/settings";
 import { isBusy, makeBusy } from "./busy";
+import { dim } from "./dimming";
+import { entry } from "./entry";
 import { type Examples, makeExamples } from "./examples";
 import {
   direction,
@@ -27,27 +27,13 @@ import {
 } from "./fields";
 import { Here, type Local } from "./here";
 import { makeInspection } from "./inspection";
+import { listenToKeys, press } from "./keys";
 import { makeLoading } from "./loading";
 import { type Fields, type Opening, keepShown, readOpening } from "./opening";
+import { makeSettingsSheet } from "./settings-sheet";
 
-/** What the Enter key presses, with Ctrl or without. */
-const ENTER: Record<string, string> = {
-  "source-text": "translate",
-  "compare-a": "compare-run",
-  "compare-b": "compare-run",
-};
-
-const press = (id: string): void => document.querySelector<HTMLElement>("#" + id)?.click();
 const within = (event: Event, selector: string): Element | null =>
   (event.target as Element).closest(selector);
-
-/** What Gradio calls when the explorer is there: the number of a run, the fields to open with, and the start. */
-export const entry: {
-  run: (() => number) | null;
-  opened: ((current: Fields) => Fields) | null;
-  go: (() => Promise<void>) | null;
-  explorer: Explorer | null;
-} = { run: null, opened: null, go: null, explorer: null };
 
 const TRIES = 100;
 const BETWEEN = 20; // ms
@@ -71,7 +57,7 @@ class ExplorerPage {
   private readonly opening: Opening;
   private readonly loading: () => void;
   private readonly inspect: () => void;
-  private readonly when = el("p", { class: "cap settings-when" });
+  private readonly settings: () => void;
   /** The number of what was asked for last; answers name theirs. */
   private run = 0;
   private last: string | null = null;
@@ -106,7 +92,11 @@ class ExplorerPage {
     this.loading = makeLoading(x, server);
     this.inspect = makeInspection(x, server);
     this.listen();
-    this.settings();
+    this.settings = makeSettingsSheet(x, {
+      rows: this.here ? [this.here.row] : [],
+      shownWith: () => (this.settled ? this.shownWith : null),
+      touched: () => this.speak(),
+    });
     groupRadios();
     this.speak();
     x.wanted = this.opening.linked;
@@ -144,7 +134,7 @@ class ExplorerPage {
     } else if (message.kind === "waiting") x.notice(tMessage(message.text));
     else if (message.kind === "error") {
       this.goBack();
-      this.dim(true);
+      dim(x, true);
       x.notice(tMessage(message.text), true);
     } else {
       x.notice("");
@@ -165,22 +155,8 @@ class ExplorerPage {
     setField(area, translation);
     if (area) area.lang = LANGUAGES[checkpoint.tgt];
     this.speak();
-    this.dim();
+    dim(this.x);
     if (this.settled) keepShown(this.x);
-  }
-  /**
-   * What is shown is dimmed where the fields ask for something else: the result as soon as the text differs, all of it
-   * under another direction, or where the text was refused (`all`). True: under another direction.
-   */
-  private dim(all = false): boolean {
-    const { trace } = this.x;
-    const shown = !!trace && !trace.live;
-    const other = shown && direction() !== trace.direction;
-    const text = field("source-text")?.value ?? "";
-    const differs = shown && (other || text !== trace.source);
-    document.body.classList.toggle("other-text", differs);
-    document.body.classList.toggle("other-pair", shown && (other || all));
-    return other;
   }
   /** What is chosen is kept once nothing more is for a moment: a browser limits how often its history is written. */
   private keep(): void {
@@ -215,11 +191,11 @@ class ExplorerPage {
     document.addEventListener("input", (event) => {
       if (!event.isTrusted || !within(event, "#source-text")) return;
       if (this.x.find(".notice.error")) this.x.notice(""); // it was about another text
-      this.dim();
+      dim(this.x);
       this.inspect();
     });
     document.addEventListener("click", (event) => this.clicked(event), true);
-    document.addEventListener("keydown", (event) => this.typed(event), true);
+    listenToKeys();
     addEventListener("pagehide", () => {
       if (this.settled) keepShown(this.x);
     });
@@ -265,9 +241,9 @@ class ExplorerPage {
   /** Another direction was chosen, and the sentence stays. */
   private turned(): void {
     this.inspect();
-    if (!this.dim()) return;
+    if (!dim(this.x)) return;
     const words = { name: this.x.trace.direction, other: direction() };
-    const said = "What is shown was translated by {name}. Press Translate to use {other}.";
+    const said = "This translation was made by {name}. Press Translate to use {other}.";
     this.x.notice(t(said, words));
   }
   private clicked(event: MouseEvent): void {
@@ -295,44 +271,8 @@ class ExplorerPage {
     this.goBack();
     this.x.notice(t("Stopped."));
   }
-  private typed(event: KeyboardEvent): void {
-    if (event.key === "Escape" && isBusy()) press("stop");
-    const composing = event.isComposing || event.keyCode === 229; // 229: Safari, as a composition ends
-    if (event.key !== "Enter" || event.shiftKey || composing) return;
-    const asked = Object.keys(ENTER).find((id) => within(event, "#" + id));
-    if (!asked) return;
-    event.preventDefault();
-    if (isBusy()) press("stop"); // of the text as it was
-    press(ENTER[asked]);
-  }
-
-  /* ---- settings, folded away ---- */
-  private settings(): void {
-    const { x } = this;
-    const toggle = x.find(".settings-toggle");
-    const sheet = document.querySelector("#settings");
-    if (sheet) x.find(".under").after(sheet); // right below its button, for the eye and for Tab
-    sheet?.append(...(this.here ? [this.here.row] : []), this.when);
-    for (const name of ["input", "change"]) sheet?.addEventListener(name, () => this.speak());
-    toggle.addEventListener("click", () => {
-      const open = document.body.classList.toggle("settings-open");
-      toggle.setAttribute("aria-expanded", String(open));
-      x.set({ size: {} });
-    });
-  }
   private speak(): void {
-    const { trace } = this.x;
-    const made = trace && !trace.live ? settingsText(trace) : ""; // nothing is made yet: nothing is claimed
-    const waits = !!made && this.settled && settingsAsked() !== this.shownWith;
-    this.when.classList.toggle("waits", waits);
-    this.when.textContent = waits
-      ? t("Changed. Press Translate to use these settings; what is shown was made with: {made}.", {
-          made,
-        })
-      : t("These settings take effect at the next press of Translate.");
-    const said = waits ? [made, t("changed, not used yet")].join(" · ") : made;
-    const decoding = el("span", { class: waits ? "muted waits" : "muted no-phone", text: said });
-    this.x.find(".settings-toggle").replaceChildren(icon("M6 4l4 4-4 4"), t("Settings"), decoding);
+    this.settings();
     this.examples.offer();
   }
 
@@ -348,10 +288,10 @@ class ExplorerPage {
   private async go(way: string): Promise<void> {
     await filledWith(way);
     settle();
-    this.dim(); // an example may have come before the direction was filled in
+    dim(this.x); // an example may have come before the direction was filled in
     this.examples.offer();
     this.loading();
-    this.dim(); // what was shown before the fields were filled may be theirs by now
+    dim(this.x); // what was shown before the fields were filled may be theirs by now
     if (this.opening.isPending()) press("translate");
   }
 }

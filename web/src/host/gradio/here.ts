@@ -125,7 +125,14 @@ export class Here {
     const wanted = { run, direction: direction(), text, settings };
     const send = (message: object) => take(message as never);
     this.working = true;
-    const trace = await translateHere(this.workers, this.weights, wanted, signal, send);
+    const trace = await translateHere(
+      this.workers,
+      this.weights,
+      wanted,
+      signal,
+      send,
+      () => this.weights.progress,
+    );
     if (!signal.aborted) this.working = false;
     if (!trace) return void this.look();
     const n = Math.round(((trace.seconds ?? 0) * 1000) / trace.tgt.length);
@@ -189,7 +196,7 @@ export class Here {
       this.takes(way) || id?.startsWith("live-") ? here : server;
     /** What the server alone works out: it is not told what is computed here. */
     const alone = async () => ({
-      error: t("Only the server works this out. Switch “Compute here” off in Settings."),
+      error: t("Only the server can compute this. Switch “Compute here” off in Settings."),
     });
     return {
       inspect: (request) => of(request).inspect(request),

@@ -8,7 +8,7 @@ const SAYS = [
   "This page translates on your own machine. Nothing that you type leaves it, and once visited it works without a network.",
   "The model is an encoder-decoder Transformer in WebAssembly; its numbers are those of the Python package within 0.00001.",
   "A sample's seed gives another text here than in Python, whose random numbers a browser does not have.",
-  "More views of the lab, positions and the lesson are on the page with a server: python -m translator serve.",
+  "More views of the lab and the lesson are on the page with a server: python -m translator serve.",
 ];
 
 /** Fill the tab, in the page's language. */

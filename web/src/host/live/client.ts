@@ -88,7 +88,7 @@ export class Client implements Caller {
     worker.onerror = (event) => {
       event.preventDefault();
       this.worker = undefined;
-      const failed = new Refused("What computes here did not start; reload the page.", true);
+      const failed = new Refused("The engine did not start; reload the page.", true);
       for (const { fail } of this.waiting.values()) fail(failed);
       this.waiting.clear();
     };

@@ -2,16 +2,11 @@
 
 import { el } from "../../dom/element";
 import { mountCompare } from "../../tabs/compare/compare";
+import type { Channel } from "./channel";
 import { Stopped, type Client } from "./client";
 import { directions, methods } from "./form";
 import { site } from "./site";
 import type { Weights } from "./weights";
-
-interface Channel {
-  props: { value: string };
-  watch: (name: string, listener: () => void) => void;
-  send: (message: object) => void;
-}
 
 /** A sentence with its direction and its decoding. */
 const side = (name: "a" | "b"): HTMLElement => {

@@ -13,13 +13,18 @@ import { mountChrome } from "../../tabs/chrome/chrome";
 import { mountLab } from "../../tabs/lab/lab";
 import { firstExample, pageData } from "../../tabs/page";
 import { plainTrace } from "../../trace/plain";
-import { entry as gradioEntry, mountExplorer } from "../gradio/explorer";
+import { entry as gradioEntry } from "../gradio/entry";
+import { mountExplorer } from "../gradio/explorer";
 import { direction, dressFields, field as anyField, pageSettled, setField } from "../gradio/fields";
+import { followPositions } from "../gradio/positions-link";
+import { followTab } from "../gradio/tab-link";
 import { mountAbout } from "./about";
+import { channel } from "./channel";
 import { canCompute, Client } from "./client";
 import { mountLiveCompare } from "./compare";
 import { chosenSettings, directions, fillSettings, settingsForm, settingValues } from "./form";
 import markup from "./page.html";
+import { mountPositions } from "./positions";
 import { liveServer } from "./server";
 import { offerOf, site } from "./site";
 import { mountTabs } from "./tabs";
@@ -34,22 +39,6 @@ const field = (id: string) => anyField(id) as HTMLTextAreaElement | null;
 
 const fields = { field, setField, direction, settled: pageSettled };
 
-/** A value that a component watches, as the served page has it. */
-const channel = () => {
-  const listeners: (() => void)[] = [];
-  const props = { value: "" };
-  let number = 0;
-  return {
-    props,
-    watch: (_: string, listener: () => void) => listeners.push(listener),
-    /** An answer as a value that none had before. */
-    send: (message: object) => {
-      props.value = JSON.stringify({ ...message, number: ++number });
-      for (const listener of listeners) listener();
-    },
-  };
-};
-
 /** Translate what the fields hold, whenever the button is pressed; `send` tells the explorer. */
 const translating = (client: Client, weights: Weights, send: (message: object) => void): void => {
   let stopper = new AbortController();
@@ -62,7 +51,8 @@ const translating = (client: Client, weights: Weights, send: (message: object) =
       text: field("source-text")?.value ?? "",
       settings: chosenSettings(),
     };
-    await translateHere(client, weights, wanted, stopper.signal, send);
+    const follows = () => t("The translation follows as soon as the model is here."); // bytes are told above
+    await translateHere(client, weights, wanted, stopper.signal, send, follows);
   };
   document.querySelector("#translate")!.addEventListener("click", () => void translate());
   document.querySelector("#stop")!.addEventListener("click", () => stopper.abort());
@@ -82,6 +72,18 @@ const onlyExamples = (): void => {
   );
 };
 
+/** Run once, when a tab is opened for the first time. */
+const whenFirstShown = (id: string, run: () => void): void =>
+  document
+    .querySelector(`#tabs [data-tab-id="${id}"]`)!
+    .addEventListener("click", run, { once: true });
+
+/** Open the tab that a link is about. */
+const follow = (): void => {
+  followTab();
+  followPositions();
+};
+
 const open = async (): Promise<void> => {
   plant(document.body, markup);
   document.body.dataset.tab = "explorer";
@@ -91,10 +93,10 @@ const open = async (): Promise<void> => {
   dressFields();
   mountChrome(document.querySelector("#page-chrome")!);
   mountAbout(document.querySelector("#about")!);
-  mountTabs();
+  const line = document.querySelector<HTMLElement>("#weights")!;
+  mountTabs((panel) => panel.querySelector(".weights-place")?.append(line)); // wherever they are waited for
   const { version } = site();
   const client = new Client(`worker.js?v=${version}`, `manifest.json?v=${version}`);
-  const line = document.querySelector<HTMLElement>("#weights")!;
   const weights = new Weights(line, client, direction, (name) => offerOf(name)?.size);
   const server = liveServer(client, weights, () => "offline.html") as unknown as ExplorerServer &
     LabServer;
@@ -106,6 +108,8 @@ const open = async (): Promise<void> => {
   else entry.explorer.empty(t("Nothing translated yet."));
   mountLiveCompare(client, weights, channel(), fields);
   mountLab(document.querySelector("#lab")!, server, fields);
+  const positions = document.querySelector<HTMLElement>("#positions")!;
+  whenFirstShown("positions-tab", () => mountPositions(positions, client, weights));
   document.querySelector("#copy")!.addEventListener("click", () => {
     void copyText(field("translation")?.value ?? "");
   });
@@ -126,6 +130,8 @@ const open = async (): Promise<void> => {
   await entry.go();
   if (!computes) onlyExamples();
   else asked();
+  follow();
+  addEventListener("hashchange", follow);
   const question = readLabLink(location.hash);
   if (question) askLab(question);
 };

@@ -17,7 +17,9 @@ const packed = async (text: string): Promise<string> => {
 export const offlinePage = async (payload: TracePayload, address: string): Promise<Blob> => {
   const answer = await fetch(address);
   if (!answer.ok)
-    throw new Error("the offline page's shell did not come; try again when you are connected");
+    throw new Error(
+      "the offline page's template could not be loaded; try again when you are online",
+    );
   const made: Record<string, string> = {
     "@@payload@@": await packed(JSON.stringify(payload)),
     "@@source@@": escapeHtml(payload.source),

@@ -2,8 +2,8 @@
 
 import { el } from "../../dom/element";
 
-/** Buttons for every panel of #tabs; arrows go from one to the next. */
-export const mountTabs = (): void => {
+/** Buttons for every panel of #tabs; arrows go from one to the next. `opened` is told the panel that is shown. */
+export const mountTabs = (opened: (panel: HTMLElement) => void): void => {
   const panels = [...document.querySelectorAll<HTMLElement>("#tabs > .tabitem")];
   const list = document.querySelector("#tabs .tab-container")!;
   const buttons = panels.map((panel) =>
@@ -25,6 +25,7 @@ export const mountTabs = (): void => {
       button.setAttribute("aria-selected", String(panel === chosen));
       button.tabIndex = panel === chosen ? 0 : -1;
     });
+    opened(chosen);
     dispatchEvent(new Event("resize"));
   };
   list.addEventListener("keydown", (event) => {

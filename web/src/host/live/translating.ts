@@ -15,15 +15,19 @@ export interface Wanted {
   settings: object;
 }
 
-/** Translate; `send` is told every step and the end, which is the answer too where it came to one. */
+/**
+ * Translate; `send` is told every step and the end, which is the answer too where it came to one.
+ * `waiting`: what is said until the weights are here.
+ */
 export const translateHere = async (
   caller: Caller,
   weights: Weights,
   { run, ...given }: Wanted,
   signal: AbortSignal,
   send: (message: object) => void,
+  waiting: () => string,
 ): Promise<TracePayload | undefined> => {
-  const tell = () => send({ kind: "waiting", run, text: weights.progress });
+  const tell = () => send({ kind: "waiting", run, text: waiting() });
   const wait = setInterval(tell, TOLD);
   try {
     await weights.ready(given.direction, signal);

@@ -80,14 +80,14 @@ export function bannedIds(config: ModelConfig): number[] {
   return config.banned_ids ?? usual;
 }
 
-/** What would complete a banned or a repeated sequence after `ids`, as in transformers' generate. */
+/** What would end too early or complete a banned or repeated sequence after `ids`, as in transformers. */
 export function bannedNext(
   config: ModelConfig,
   decode: DecodeConfig,
   ids: readonly number[],
 ): number[] {
   const whole = [config.start_id, ...ids];
-  const out: number[] = [];
+  const out: number[] = ids.length < (config.min_length ?? 0) ? [config.eos_id] : [];
   for (const sequence of config.banned_sequences) {
     const before = sequence.slice(0, -1);
     if (endsWith(whole, before)) out.push(sequence.at(-1)!);

@@ -33,6 +33,7 @@ export interface ModelConfig {
   padded_length: number | null;
   banned_ids: number[] | null;
   banned_sequences: number[][];
+  min_length?: number; // older checkpoints do not name it
   masked_ids: number[];
   pad_id: number;
   start_id: number;

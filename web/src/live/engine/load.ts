@@ -71,8 +71,12 @@ class Weights {
   }
 }
 
-/** Tell the engine what `config` says and where the weights are, whose file lies at `place`. */
-export function loadWeights(heap: Heap, config: ModelConfig, place: number, size: number): void {
+/**
+ * Tell the engine what `config` says and where the weights are, whose file lies at `place`.
+ *
+ * Returns where the positions of the source lie, [max_positions, d_model] in float32.
+ */
+export function loadWeights(heap: Heap, config: ModelConfig, place: number, size: number): number {
   checkConfig(config);
   const weights = new Weights(heap, place, size);
   const { exports } = heap;
@@ -85,11 +89,12 @@ export function loadWeights(heap: Heap, config: ModelConfig, place: number, size
     config.scale_embeddings ? Math.sqrt(config.d_model) : 1,
   );
   STACKS.forEach((_, which) => loadStack(heap, config, weights, which));
-  loadEnds(heap, config, weights);
+  const positions = loadEnds(heap, config, weights);
   if (weights.superfluous.length)
     throw new Refusal(
       `the weights hold ${weights.superfluous[0]}, which config.json does not ask for`,
     );
+  return positions;
 }
 
 function norm(config: ModelConfig, weights: Weights, name: string): [weight: number, bias: number] {
@@ -133,8 +138,8 @@ function loadStack(heap: Heap, config: ModelConfig, weights: Weights, which: num
     exports.layer_norms(which, 0, FINAL, ...norm(config, weights, `${STACKS[which]}_norm`));
 }
 
-/** Token vectors of both sides, with positions and norms, and the output projection. */
-function loadEnds(heap: Heap, config: ModelConfig, weights: Weights): void {
+/** Token vectors of both sides, with positions and norms, and the output projection; where the source's positions lie. */
+function loadEnds(heap: Heap, config: ModelConfig, weights: Weights): number {
   const { exports } = heap;
   const width = config.d_model;
   let [table, halves] = weights.matrix("src_embedding.weight", config.src_vocab, width);
@@ -145,7 +150,7 @@ function loadEnds(heap: Heap, config: ModelConfig, weights: Weights): void {
       : heap.putFloats(
           sinusoids(config.max_positions, width, config.positions, config.first_position),
         );
-  for (const target of [0, 1]) {
+  const places = [0, 1].map((target) => {
     if (target && config.embeddings !== "shared")
       [table, halves] = weights.matrix("tgt_embedding.weight", config.tgt_vocab, width);
     const positions = fixed || weights.floats(target ? "tgt_positions" : "src_positions", shape);
@@ -154,9 +159,11 @@ function loadEnds(heap: Heap, config: ModelConfig, weights: Weights): void {
       ? norm(config, weights, `embedding_norms.${target}`)
       : [0, 0];
     exports.embedding(target, table, halves, vocab, positions, weight, bias);
-  }
+    return positions;
+  });
   if (config.embeddings === "separate")
     [table, halves] = weights.matrix("output.weight", config.tgt_vocab, width);
   const bias = config.output_bias ? weights.floats("output.bias", [config.tgt_vocab]) : 0;
   exports.output(table, bias, halves, config.tgt_vocab);
+  return places[0]!;
 }

@@ -54,6 +54,7 @@ export interface Decoded {
 export class Transformer {
   readonly heap: Heap;
   private readonly inner: number;
+  private positionsAt = 0;
 
   private constructor(
     readonly config: ModelConfig,
@@ -80,13 +81,19 @@ export class Transformer {
     await fill(new Uint8Array(buffer, place, size));
     const shift = -dataStart(new Uint8Array(buffer, place, size)) & 15;
     if (shift) new Uint8Array(buffer).copyWithin(place + shift, place, place + size); // numbers at multiples of 16
-    loadWeights(model.heap, config, place + shift, size);
+    model.positionsAt = loadWeights(model.heap, config, place + shift, size);
     return model;
   }
 
   /** Bytes that the engine holds. */
   get bytes(): number {
     return this.exports.memory.buffer.byteLength;
+  }
+
+  /** What is added to the vectors of source tokens, [max_positions, d_model]. */
+  get positions(): Float32Array {
+    const { max_positions, d_model } = this.config;
+    return this.heap.floats(this.positionsAt, max_positions * d_model).slice();
   }
 
   /** Read a source (its end token included); what it takes is given back by the caller's `heap.scoped`. */

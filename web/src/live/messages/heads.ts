@@ -15,7 +15,12 @@ export interface Maps {
 type Told = Omit<Measured, `read_${string}` | `even_${string}`>;
 
 /** One list a measure, head by head, layer by layer; see HeadStats in heads.py. */
-export type Measures = { role: Role[]; share: number[]; reading: (Reading | "")[] } & {
+export type Measures = {
+  role: Role[];
+  near: (Role | "")[];
+  share: number[];
+  reading: (Reading | "")[];
+} & {
   [Name in keyof Told]: number[];
 };
 

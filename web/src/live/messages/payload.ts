@@ -147,12 +147,13 @@ function beamOf(
 }
 
 function tableOf(stats: Measures): Protocol.HeadTable {
-  const { role, reading, ...numbers } = stats;
+  const { role, near, reading, ...numbers } = stats;
   const short = Object.entries(numbers).map(([name, values]) => [
     name,
     values.map((value) => rounded(value, 4)),
   ]);
-  return { role, reading, ...(Object.fromEntries(short) as Omit<Measures, "role" | "reading">) };
+  type Numbers = Omit<Measures, "role" | "near" | "reading">;
+  return { role, near, reading, ...(Object.fromEntries(short) as Numbers) };
 }
 
 function rounded(value: number, digits: number): number {

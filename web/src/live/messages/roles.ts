@@ -7,6 +7,8 @@ const ALIGNED_CONFIDENCE = 0.35;
 const ALIGNED_RATE = 0.5;
 export const READINGS: readonly Reading[] = ["output", "input"];
 
+const NEAR = 0.5; // of its bar
+
 type Named = keyof typeof BARS;
 const ORDER: readonly Named[] = ["previous", "same", "next", "sink", "aligns", "diffuse"];
 
@@ -37,12 +39,12 @@ export interface Rate {
   reading: Reading;
 }
 
-/** The role that exceeds its bar most; "mixed" where none reaches it. */
+/** The role that exceeds its bar most; "mixed" where none reaches it, and `near` the one that it comes closest to. */
 export function judge(
   m: Judged,
   kind: Kind,
   measured?: Rate,
-): { role: Role; share: number; reading: Reading | "" } {
+): { role: Role; near: Role | ""; share: number; reading: Reading | "" } {
   const sink = m.special + m.punctuation;
   const shares: Partial<Record<Named, number>> = { diffuse: m.relative_entropy, sink };
   const beyond: typeof shares = {
@@ -54,25 +56,38 @@ export function judge(
     const found = aligned(m, measured);
     reading = found.reading;
     shares.aligns = found.share;
-    beyond.aligns = found.fits ? found.share : 0;
+    beyond.aligns = found.counts;
   } else
     for (const name of ["previous", "same", "next"] as const) {
       shares[name] = m[name];
       beyond[name] = beyondChance(m[name], m[`even_${name}`]);
     }
-  const excess = (name: Named) => beyond[name]! / BARS[name];
+  const role = best(beyond, 1);
+  beyond.diffuse = 0; // half the greatest entropy is what most heads have: nothing is near it
+  const near = role ? null : best(beyond, NEAR);
+  const told = role ?? near;
+  return {
+    role: role ?? "mixed",
+    near: near ?? "",
+    share: told ? shares[told]! : 0,
+    reading: told === "aligns" ? reading : "",
+  };
+}
+
+/** The role that reaches most of its bar; null where none reaches that share of its bar. */
+function best(beyond: Partial<Record<Named, number>>, least: number): Named | null {
+  const reached = (name: Named) => beyond[name]! / BARS[name];
   const names = ORDER.filter((name) => name in beyond);
-  const best = names.reduce((lead, name) => (excess(name) > excess(lead) ? name : lead));
-  if (excess(best) < 1) return { role: "mixed", share: 0, reading: "" };
-  return { role: best, share: shares[best]!, reading: best === "aligns" ? reading : "" };
+  const found = names.reduce((lead, name) => (reached(name) > reached(lead) ? name : lead));
+  return reached(found) >= least ? found : null;
 }
 
 function beyondChance(share: number, chance: number): number {
   return Math.max(share - chance, 0) / Math.max(1 - chance, 1e-9);
 }
 
-/** By the better reading: the share of rows that align, whether the head may be said to, and the reading. */
-function aligned(m: Judged, measured?: Rate): { share: number; fits: boolean; reading: Reading } {
+/** By the better reading: the share of rows that align, how much of it counts, and the reading. */
+function aligned(m: Judged, measured?: Rate): { share: number; counts: number; reading: Reading } {
   const both = [
     { share: Math.min(m.on_content, m.distinct), sharp: m.content_confidence },
     { share: Math.min(m.read_on_content, m.read_distinct), sharp: m.read_content_confidence },
@@ -80,10 +95,11 @@ function aligned(m: Judged, measured?: Rate): { share: number; fits: boolean; re
   const [output, input] = both.map(({ share, sharp }) => share * sharp) as [number, number];
   const by = measured ? READINGS.indexOf(measured.reading) : Number(input > output);
   const { share, sharp } = both[by]!;
-  const sharpEnough = beyondChance(sharp, m.even_confidence) >= ALIGNED_CONFIDENCE;
+  const sharpness = beyondChance(sharp, m.even_confidence) / ALIGNED_CONFIDENCE;
+  const counts = sharpness >= 1 ? share : Math.min(share, BARS.aligns * sharpness);
   return {
     share,
-    fits: sharpEnough && (!measured || measured.rate <= ALIGNED_RATE),
+    counts: measured && measured.rate > ALIGNED_RATE ? 0 : counts,
     reading: READINGS[by]!,
   };
 }

@@ -13,11 +13,22 @@ type Side = "a" | "b";
 const SIDES: Side[] = ["a", "b"];
 type Answer = { a: TracePayload; b: TracePayload } | { error: string; side?: Side };
 
-/** Examples to compare, by their ids; `at` is the source word that both differ in, though it is the same. */
-const pairs = (): { a: string; b: string; name: string; at?: string }[] => [
-  { a: "de-en-in-den", b: "de-en-in-dem", name: t("in den Park / in dem Park") },
-  { a: "en-zh-tired", b: "en-zh-wide", name: t("too tired / too wide"), at: "it" },
-];
+interface Pair {
+  a: string;
+  b: string;
+  name: string;
+  at?: string;
+}
+
+/** Examples of this page to compare, by their ids; `at` is the source word that both differ in, though it is the same. */
+const pairs = (): Pair[] => {
+  const known = new Set(pageData().examples.map(({ id }) => id));
+  const all: Pair[] = [
+    { a: "de-en-in-den", b: "de-en-in-dem", name: t("in den Park / in dem Park") },
+    { a: "en-zh-tired", b: "en-zh-wide", name: t("too tired / too wide"), at: "it" },
+  ];
+  return all.filter(({ a, b }) => known.has(a) && known.has(b));
+};
 
 const stored = async (id: string): Promise<TracePayload> => {
   const answer = await fetch(pageData().address + id + ".json");
@@ -107,7 +118,7 @@ export const mountCompare = (
       );
       await keep(ways, () => number === loads && number !== chosen);
     } catch {
-      if (number === loads) view.notice(t("This example has not been stored."));
+      if (number === loads) view.notice(t("This example is not stored."));
     }
   };
   const offer = () =>
@@ -161,6 +172,7 @@ export const mountCompare = (
   offer();
   watch("value", () => void receive());
   if (linked) return void run(linked);
-  const [{ a, b }] = pairs();
-  void load(a, b);
+  const [first] = pairs();
+  if (first) void load(first.a, first.b);
+  else view.notice(t("Nothing translated yet."));
 };

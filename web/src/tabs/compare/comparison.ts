@@ -1,30 +1,28 @@
 /* Two translations side by side, at the same head, and the difference where their shapes agree. */
 
-import { inkOn, lookup, paintBar, ramp, rgb } from "../../design/colour";
+import { lookup, paintBar, ramp } from "../../design/colour";
 import { stops } from "../../design/scales";
 import { copyText } from "../../dom/clipboard";
 import { drawing, saveAs } from "../../dom/download";
 import { el } from "../../dom/element";
 import { PAGE, type Scene, enter } from "../../dom/scene";
 import { partOf, plant } from "../../dom/template";
-import { clamp, two } from "../../format/number";
+import { clamp } from "../../format/number";
 import { cut } from "../../format/text";
-import { LANGUAGES } from "../../i18n/language";
 import { speakMarkup } from "../../i18n/markup";
-import { t, tParts } from "../../i18n/words";
+import { t } from "../../i18n/words";
 import { whenPlotly } from "../../plot/plotly";
 import type { TracePayload } from "../../protocol/messages";
 import { type ComparedView, comparisonLink } from "../../state/compare-link";
-import { differenceOf, wordsBeside } from "../../trace/difference";
+import type { Cell } from "../../state/view";
+import { differenceOf } from "../../trace/difference";
 import { headDistance, mostDifferentHead } from "../../trace/distance";
-import { type Group, type Picture, type Slicing, slice, strongest } from "../../trace/picture";
-import { settingsText } from "../../trace/settings";
+import { type Picture, type Slicing, slice } from "../../trace/picture";
 import { Translation } from "../../trace/translation";
+import { paintBoard } from "./board";
 import markup from "./compare.html";
-import { drawMap, frameRow, mapsSvg, plotIn } from "./figure";
-
-type Side = "a" | "b";
-const SIDES: Side[] = ["a", "b"];
+import { cellAt, drawMap, frameRow, mapsSvg } from "./figure";
+import { SIDES, type Side, cellWords, sayTranslation, stepWords } from "./said";
 
 /** What is chosen, as it is told to whom mounted the comparison. */
 export type ComparisonPick = Readonly<Pick<ComparedView, "kind" | "layer" | "head" | "step">>;
@@ -43,8 +41,6 @@ interface Shared {
 }
 
 const TOLD = 4000; // ms that an outcome is told
-
-const cap = (text: string): HTMLElement => el("span", { class: "cap", text });
 
 export class Comparison {
   private readonly root: HTMLElement;
@@ -192,20 +188,7 @@ export class Comparison {
     const trace = this.traces![side];
     const other = this.traces![side === "a" ? "b" : "a"];
     const box = this.find(`[data-side=${side}]`);
-    const said = box.querySelector<HTMLElement>(".said")!;
-    said.lang = LANGUAGES[trace.checkpoint.tgt] || "";
-    const words = wordsBeside(trace, other).flatMap(({ text, own, space }) => [
-      space ? " " : "",
-      own ? el("mark", { text }) : text,
-    ]);
-    said.replaceChildren(side.toUpperCase() + ": ", ...words);
-    const score = trace.steps.reduce((sum, step) => sum + step.lp, 0);
-    box.querySelector(".facts")!.textContent = [
-      trace.checkpoint.name,
-      settingsText(trace),
-      `log p ${score.toFixed(2).replace("-", "−")}`,
-      t("{n} tokens", { n: trace.tgt.length }),
-    ].join(" · ");
+    sayTranslation(box, side, trace, other);
     const map = box.querySelector<HTMLElement>(".map")!;
     drawMap(map, { picture: this.pictures![side], kind: this.state.kind, palette: "house" });
   }
@@ -219,7 +202,7 @@ export class Comparison {
     this.find(".why").textContent = this.joined
       ? t("Row and column names are A's; where B's differ, they follow a slash.")
       : t(
-          "A is {a} and B is {b}: maps of different shapes have no difference. Words instead of subwords may agree.",
+          "A is {a} and B is {b}: maps of different shapes cannot be subtracted. With words instead of subwords the shapes may match.",
           { a: shape(a), b: shape(b) },
         );
     if (!this.joined) return;
@@ -227,34 +210,19 @@ export class Comparison {
     paintBar(bar, (at) => ramp(stops("difference"), at));
   }
   /** Where the heads differ most. */
-  private board(slicing: Slicing, { layers, heads }: Shared): void {
+  private board(slicing: Slicing, shared: Shared): void {
     const box = this.find(".board");
-    box.style.gridTemplateColumns = `24px repeat(${heads}, minmax(0, 1fr))`;
     box.parentElement!.hidden = !this.joined;
     if (!this.joined) return box.replaceChildren();
-    const names = Array.from({ length: heads }, (_, h) => cap("H" + (h + 1)));
-    const lines = Array.from({ length: layers }, (_, l) => [
-      cap("L" + (l + 1)),
-      ...names.map((_, h) => this.cell(slicing, l, h)),
-    ]);
-    box.replaceChildren(el("span"), ...names, ...lines.flat());
-  }
-  private cell(slicing: Slicing, l: number, h: number): HTMLElement {
     const { kind, layer, head } = this.state;
     const { a, b } = this.traces!;
-    const distance = headDistance(a, b, kind, l, h, slicing)!;
-    const colour = ramp(stops("house"), distance);
-    const text = distance.toFixed(2);
-    const node = el("button", {
-      type: "button",
-      "aria-pressed": l === layer && h === head,
-      "aria-label": `L${l + 1} H${h + 1}: ${text}`,
-      text,
-      on: { click: () => this.set({ layer: l, head: h }) },
+    paintBoard(box, {
+      ...shared,
+      layer,
+      head,
+      distance: (l, h) => headDistance(a, b, kind, l, h, slicing)!,
+      choose: (l, h) => this.set({ layer: l, head: h }),
     });
-    node.style.background = rgb(colour);
-    node.style.color = inkOn(colour);
-    return node;
   }
 
   /* ---- the present step ---- */
@@ -287,19 +255,7 @@ export class Comparison {
     const trace = this.traces![side];
     const picture = this.pictures![side];
     const row = picture.rows.findIndex((group) => group.ids.includes(at));
-    const best = strongest(picture, row, 1)[0];
-    const values = { key: best?.text ?? "", weight: best ? two(best.weight) : "" };
-    const said =
-      this.state.kind === "encoder"
-        ? tParts("{reads} looks at {key} {weight}", { ...values, reads: picture.rows[row].text })
-        : [
-            ...tParts("reads {reads}, predicts {predicts}, looks at {key} {weight}", {
-              ...values,
-              reads: trace.reads[at].s,
-              predicts: trace.tgt[at].s,
-            }),
-            ` · p = ${two(Math.exp(trace.steps[at].lp))}`,
-          ];
+    const said = stepWords(trace, this.state.kind, at, picture, row);
     this.find(`[data-side=${side}] .now`).replaceChildren(...said);
     frameRow(this.find(`[data-side=${side}] .map`), row);
     return row;
@@ -308,34 +264,18 @@ export class Comparison {
   /* ---- the pointer ---- */
   private point(side: Side): void {
     const box = this.find(`[data-side=${side}] .map`);
-    box.addEventListener("mousemove", (event) => this.read(this.cellAt(side, event)));
+    const at = (event: MouseEvent) => this.pictures && cellAt(box, this.pictures[side], event);
+    box.addEventListener("mousemove", (event) => this.read(at(event)));
     box.addEventListener("mouseleave", () => this.read(null));
     box.addEventListener("click", (event) => {
-      const cell = this.cellAt(side, event);
-      if (cell) this.go(cell.row.ids[0]);
+      const cell = at(event);
+      if (cell) this.go(this.pictures![side].rows[cell.i].ids[0]);
     });
   }
-  /** Which cell of a side's map an event points at. */
-  private cellAt(side: Side, event: MouseEvent): { i: number; j: number; row: Group } | null {
-    const plot = plotIn(this.find(`[data-side=${side}] .map`));
-    const layout = plot?._fullLayout;
-    if (!layout || !this.pictures) return null;
-    const rect = plot.getBoundingClientRect();
-    const { xaxis, yaxis } = layout;
-    const j = Math.round(xaxis.p2l(event.clientX - rect.left - xaxis._offset));
-    const i = Math.round(yaxis.p2l(event.clientY - rect.top - yaxis._offset));
-    const row = this.pictures[side].rows[i];
-    return row && this.pictures[side].columns[j] ? { i, j, row } : null;
-  }
   /** The cell under the pointer, in both sentences. */
-  private read(cell: { i: number; j: number } | null): void {
-    const text = (side: Side) => {
-      const { rows, columns, z } = this.pictures![side];
-      const { i, j } = cell!;
-      if (!rows[i] || !columns[j]) return "";
-      const row = this.state.kind === "encoder" ? rows[i].text : rows[i].predicts;
-      return `${side.toUpperCase()}: ${row} ← ${columns[j].text} ${z[i][j].toFixed(4)}`;
-    };
+  private read(cell: Cell | null): void {
+    const text = (side: Side) =>
+      cellWords(side, this.state.kind, this.pictures![side], cell!.i, cell!.j);
     this.find(".readout").textContent = cell ? SIDES.map(text).filter(Boolean).join("   ·   ") : "";
   }
 

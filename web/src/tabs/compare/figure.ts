@@ -8,6 +8,7 @@ import { type HeatView, heatFigure } from "../../plot/heat";
 import { measureMap, whole } from "../../plot/measure";
 import { type Figure, PLOT_CONFIG, type PlotNode } from "../../plot/plotly";
 import type { Kind } from "../../protocol/messages";
+import type { Cell } from "../../state/view";
 import type { Picture } from "../../trace/picture";
 
 export interface MapProps {
@@ -47,8 +48,7 @@ const mapFigure = (
 };
 
 /** The plot in a box, or null. */
-export const plotIn = (box: HTMLElement): PlotNode | null =>
-  box.firstElementChild as PlotNode | null;
+const plotIn = (box: HTMLElement): PlotNode | null => box.firstElementChild as PlotNode | null;
 
 export const drawMap = (box: HTMLElement, props: MapProps): void => {
   const { figure } = mapFigure(props, Math.floor(box.clientWidth) - 2);
@@ -71,6 +71,18 @@ export const frameRow = (box: HTMLElement, row: number): void => {
     top: top - 2 + "px",
     height: bottom - top + 4 + "px",
   });
+};
+
+/** Which cell of the map in a box an event points at; null: none. */
+export const cellAt = (box: HTMLElement, picture: Picture, event: MouseEvent): Cell | null => {
+  const plot = plotIn(box);
+  const layout = plot?._fullLayout;
+  if (!layout) return null;
+  const rect = plot.getBoundingClientRect();
+  const { xaxis, yaxis } = layout;
+  const j = Math.round(xaxis.p2l(event.clientX - rect.left - xaxis._offset));
+  const i = Math.round(yaxis.p2l(event.clientY - rect.top - yaxis._offset));
+  return picture.rows[i] && picture.columns[j] ? { i, j } : null;
 };
 
 const svgOf = async (figure: Figure, { width, height }: HeatView): Promise<Element> => {

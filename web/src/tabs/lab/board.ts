@@ -142,7 +142,7 @@ export class Switchboard {
     if (!board) {
       const text = this.isBusy()
         ? t("Each head is being switched off alone …")
-        : t("Press Run: each head is switched off alone.");
+        : t("Press Run to switch off each head in turn.");
       return grid.replaceChildren(el("p", { class: "muted", text }));
     }
     const limit = Math.max(LEAST, ...board.values.flat().map(Math.abs));

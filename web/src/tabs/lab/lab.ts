@@ -153,7 +153,7 @@ class Lab {
     this.find(".lab-stop").textContent = t("Stop");
     this.find(".lab-board h2").textContent = t("Head switchboard");
     const says = t(
-      "Each number is the change of log p of the first translation, in nats, when that head alone is silent. It does not say what the model would have learned without the head, nor what two heads do together.",
+      "Each number is the change of log p of the first translation, in nats, when that head alone is switched off. It does not say what the model would have learned without the head, nor what two heads do together.",
     );
     const source = el("span", { class: "muted", text: "Voita et al. 2019; Michel et al. 2019" });
     this.find(".lab-board .lab-says").replaceChildren(says + " ", source);

@@ -2,7 +2,7 @@
 
 import { el } from "../../dom/element";
 import { t, tMessage, tText } from "../../i18n/words";
-import type { LabAnswer, LabQuestion, LabView } from "../../protocol/lab";
+import type { LabAnswer, LabQuestion, LabView, Progress } from "../../protocol/lab";
 import { paintAnswer, paintLines } from "./answer";
 import { type Options, fieldOf } from "./form";
 import type { Requests } from "./requests";
@@ -12,6 +12,9 @@ type Find = <E extends Element = HTMLElement>(selector: string) => E;
 
 /** What a view cannot be asked without. */
 const NEEDED: Record<string, string> = { force: "target", patch: "other" };
+
+/** The view that says how far it is. */
+const TELLS = "patch";
 
 const PAIRS: Record<string, [first: string, second: string]> = {
   de: ["Ich laufe in den Park.", "Ich laufe in dem Park."],
@@ -46,18 +49,30 @@ export interface QuestionsProps {
   /** Ask about another sentence. */
   ask: (text: string) => void;
 }
-const TICK = 500; // ms
+const TICK = 250; // ms
 
-/** A row of seconds while the model works. */
-const makeWaiting = (find: Find): ((on: boolean) => void) => {
+/** A row of seconds while the model works, and how far it is where it says so. */
+const makeWaiting = (find: Find, progress: () => Promise<Progress>): ((on: boolean) => void) => {
   let timer = 0;
+  let number = 0;
+  const far = async (mine: number) => {
+    const { done, all } = await progress();
+    const bar = find<HTMLProgressElement>(".lab-far");
+    if (mine !== number || !all) return;
+    bar.hidden = false;
+    bar.max = all;
+    bar.value = done ?? 0;
+  };
   return (on) => {
     const began = Date.now();
+    const mine = ++number;
     const say = () => {
       const seconds = Math.round((Date.now() - began) / 1000);
       find(".lab-wait").textContent = on ? t("The model is at work: {seconds} s", { seconds }) : "";
+      if (on) void far(mine);
     };
     clearInterval(timer);
+    find(".lab-far").hidden = true;
     find(".lab-view").setAttribute("aria-busy", String(on));
     find(".lab-stop-view").hidden = !on;
     if (on) timer = window.setInterval(say, TICK);
@@ -85,7 +100,9 @@ export class Questions {
     this.requests = props.requests;
     [this.question] = props.questions;
     [this.view] = this.question.views;
-    this.waiting = makeWaiting(this.find);
+    const progress = () =>
+      this.view.name === TELLS ? this.requests.progress("lab_ask") : Promise.resolve({});
+    this.waiting = makeWaiting(this.find, progress);
     this.take = makeTake(this.find, () => this.taking());
     for (const row of [".lab-questions", ".lab-views"])
       this.find(row).addEventListener("keydown", walk);
@@ -179,6 +196,7 @@ export class Questions {
       el("button", { type: "submit", class: "btn lab-ask-view", text: t("Ask") }),
       ...this.pairButton(),
       this.stopButton(),
+      el("progress", { class: "lab-far", hidden: true, "aria-label": t("Done so far") }),
       el("span", { class: "cap lab-wait", role: "status" }),
     );
     this.find(".lab-view").dataset.view = name;

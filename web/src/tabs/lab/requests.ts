@@ -1,7 +1,7 @@
 /* Requests of the lab: each can be stopped while the server computes, and who waits no longer has it stopped. */
 
 import { t } from "../../i18n/words";
-import type { About, LabRequest, LabServer } from "../../protocol/lab";
+import type { About, LabRequest, LabServer, Progress } from "../../protocol/lab";
 
 /** The sentence that is asked about. */
 export interface Subject {
@@ -21,6 +21,8 @@ export interface Requests {
   subject: Subject;
   ask<N extends Name>(name: N, request: Request<N>): Promise<AnswerOf<N> | { error: string }>;
   leave(...names: Name[]): void;
+  /** How far the present request of that name is. */
+  progress(name: Name): Promise<Progress>;
 }
 
 /** `known` is told the translation that all questions are about. */
@@ -51,5 +53,9 @@ export const makeRequests = (server: LabServer, known: (translation: string) => 
       if (run) server.lab_stop({ run }).catch(() => {});
     }
   };
-  return { subject, ask, leave };
+  const progress = async (name: Name): Promise<Progress> => {
+    const run = runs[name];
+    return (run && (await server.lab_progress?.({ run }).catch(() => null))) || {};
+  };
+  return { subject, ask, leave, progress };
 };

@@ -1,6 +1,7 @@
 /* What can be turned at a station. */
 
 import { el } from "../../dom/element";
+import { pageLanguage } from "../../i18n/language";
 import type { Control } from "../../protocol/lesson";
 import { type Say, worded } from "./words";
 
@@ -67,7 +68,33 @@ const number = (control: Control, say: Say, change: Change): HTMLElement => {
   return labelled(control, say, field, ...(slides ? [shown] : []));
 };
 
-export const controlOf = (control: Control, say: Say, change: Change): HTMLElement => {
+const controlOf = (control: Control, say: Say, change: Change): HTMLElement => {
   if (control.kind !== "choice") return number(control, say, change);
   return (control.choices.length <= FEW ? segments : list)(control, say, change);
+};
+
+export interface ControlsProps {
+  /** Whose controls they are: the station's name. */
+  of: string;
+  controls: Control[];
+  say: Say;
+  change: Change;
+}
+
+/** Gives what paints them. The one that has the focus keeps it, and a slider that is being drawn stays under the hand. */
+export const makeControls = (box: HTMLElement): ((props: ControlsProps) => void) => {
+  /** What is shown, but for how it stands. */
+  let shown = "";
+  return ({ of, controls, say, change }) => {
+    const { activeElement } = document;
+    const held = box.contains(activeElement) && activeElement!.closest<HTMLElement>("[data-name]");
+    const plain = controls.map((each) => ({ ...each, value: undefined }));
+    const described = JSON.stringify([of, pageLanguage(), plain]);
+    if (held && shown === described && activeElement!.matches("input")) return;
+    box.replaceChildren(...controls.map((each) => controlOf(each, say, change)));
+    shown = described;
+    if (!held) return;
+    const same = `[data-name="${held.dataset.name}"] :is(input, select, [aria-pressed=true])`;
+    box.querySelector<HTMLElement>(same)?.focus();
+  };
 };

@@ -1,29 +1,24 @@
 /* The lesson: twelve stations on the person's own sentence. Words and code come once, tensors a station at a time. */
 
-import { TICK, bold, el, icon } from "../../dom/element";
 import { recall, remember } from "../../dom/storage";
 import { partOf, plant } from "../../dom/template";
 import { LANGUAGES, languagesOf, pageLanguage } from "../../i18n/language";
-import { t, tMessage, tText, thousands } from "../../i18n/words";
+import { tText } from "../../i18n/words";
 import { mountPlot } from "../../plot/figure";
 import type { Control, Course, LessonServer, Station, StationAnswer } from "../../protocol/lesson";
-import { type Refusal, refused } from "../../protocol/server";
+import { refused } from "../../protocol/server";
 import { readPermalink, stationInLink } from "../../state/permalink";
 import { type PageFields, firstExample } from "../page";
-import { controlOf } from "./controls";
+import { type ControlsProps, makeControls } from "./controls";
+import { showEquation } from "./equation";
 import markup from "./lesson.html";
+import { paintOutcome } from "./outcome";
+import { type Given, paintQuiz } from "./quiz";
+import { paintStations } from "./stations";
+import { type Unanswered, answerOf, paintUnanswered } from "./unanswered";
 import { type Say, excerpt, worded } from "./words";
 
-/** `again`: the same may be asked once more. */
-type Unanswered = Refusal & { again?: boolean };
-interface Given {
-  choice: number;
-  checked?: boolean;
-}
-
 const DONE = "lesson-done";
-const EQUATIONS = 100; // looks for a drawn equation
-const BETWEEN = 100; // ms
 const EXAMPLE = 400; // ms until the page has its example of another direction
 
 class Lesson {
@@ -43,8 +38,7 @@ class Lesson {
   private asked = 0;
   private timer = 0;
   private language = 0;
-  /** The controls that are shown, but for how they stand. */
-  private turned = "";
+  private controls: ((props: ControlsProps) => void) | null = null;
 
   constructor(
     element: Element,
@@ -79,18 +73,9 @@ class Lesson {
   }
 
   /* ---- what the server knows ---- */
-  /** An answer; the server may be gone: the call fails, or ends without a word. */
-  private async answer<T>(call: Promise<T | Refusal>): Promise<T | Unanswered> {
-    const none = { error: t("No answer from the server. Please try again."), again: true };
-    try {
-      return (await call) || none;
-    } catch {
-      return none;
-    }
-  }
   private async learn(): Promise<void> {
     const number = ++this.language;
-    const answer = await this.answer(this.server.course({ language: pageLanguage() }));
+    const answer = await answerOf(this.server.course({ language: pageLanguage() }));
     if (number !== this.language) return;
     if (refused(answer as object)) {
       this.box.lang = "en";
@@ -114,21 +99,16 @@ class Lesson {
       options: this.options[name] || {},
       view: this.views[name] || "",
     };
-    const answer = await this.answer(this.server.station(request));
+    const answer = await answerOf(this.server.station(request));
     if (number !== this.asked) return;
     this.box.removeAttribute("aria-busy");
     if (refused(answer as object)) return this.refuse(answer as Unanswered);
     this.latest = answer as StationAnswer;
     if (this.course) this.show(this.latest); // the course may be the later answer of the two: it shows what it finds
   }
-  private refuse({ error, again }: Unanswered): void {
-    const note = this.find(".notice");
-    note.hidden = false;
-    note.replaceChildren(tMessage(error), again ? " " : "");
+  private refuse(why: Unanswered): void {
     const retry = () => (this.course ? this.load() : void this.learn());
-    const text = this.say("Try again");
-    if (again)
-      note.append(el("button", { type: "button", class: "btn", text, on: { click: retry } }));
+    paintUnanswered(this.find(".notice"), why, this.say, retry);
     this.latest = null;
     this.find(".frame").hidden = true;
     for (const part of [".views", ".turn", ".numbers", ".texts", ".tensor"])
@@ -142,49 +122,26 @@ class Lesson {
     this.box.lang = LANGUAGES[pageLanguage()];
     for (const node of this.box.querySelectorAll<HTMLElement>("[data-w]"))
       node.textContent = this.say(node.dataset.w!);
-    this.stations();
+    const { stations } = this.course!;
+    const open = (name: string) => this.open(name);
+    paintStations(this.find(".stations"), {
+      ...{ stations, now: this.name, done: this.done },
+      ...{ say: this.say, open },
+    });
     this.find(".where").textContent = this.say("Station {n} of {all}", {
       n: this.place + 1,
-      all: this.course!.stations.length,
+      all: stations.length,
     });
     this.find("h1").textContent = now.title;
     this.find(".intro").replaceChildren(...worded(now.intro));
     this.find(".code").replaceChildren(...now.code.map((each) => excerpt(each, this.say)));
-    this.equation(this.place);
+    const { place } = this;
+    showEquation(this.find(".equation"), place, () => !!this.course && this.place === place);
     this.quiz(now);
     this.ways();
     if (this.latest) this.show(this.latest);
     else if (this.find(".notice").hidden)
       this.find("output").textContent = this.say("The model is at work …");
-  }
-  private stations(): void {
-    this.find(".stations").setAttribute("aria-label", this.say("Stations"));
-    const list = this.find(".stations ol");
-    list.replaceChildren(
-      ...this.course!.stations.map((each, i) => el("li", {}, this.stationLink(each, i))),
-    );
-    const current = this.find("[aria-current=step]");
-    const middle = list.clientWidth / 2 - current.clientWidth / 2;
-    list.scrollLeft = current.offsetLeft - list.offsetLeft - middle;
-  }
-  private stationLink({ name, title }: Station, i: number): HTMLElement {
-    const click = (event: Event) => {
-      event.preventDefault();
-      this.open(name);
-    };
-    const tick = () => Object.assign(icon(TICK), { ariaLabel: this.say("done") });
-    return el(
-      "a",
-      {
-        href: "#lesson=" + name,
-        "aria-current": name === this.name ? "step" : null,
-        title,
-        on: { click },
-      },
-      el("i", { text: i + 1 }),
-      el("span", { text: title }),
-      ...(this.done.has(name) ? [tick()] : []),
-    );
   }
   /** What leads to the neighbours. */
   private ways(): void {
@@ -198,99 +155,41 @@ class Lesson {
     next.textContent = after ? this.say("Next: {title}", { title: after.title }) : "";
     this.find(".link").textContent = this.say("Copy link");
   }
-  /** Gradio's Markdown has drawn every equation with the KaTeX that it brings; a copy stands here. */
-  private equation(place: number, tries = 0): void {
-    const box = this.find(".equation");
-    const drawn = document.querySelectorAll("#lesson-equations .katex-display")[place];
-    box.replaceChildren(...(drawn ? [drawn.cloneNode(true)] : []));
-    const again = () => {
-      if (this.course && this.place === place) this.equation(place, tries + 1);
-    };
-    if (!drawn && tries < EQUATIONS) setTimeout(again, BETWEEN);
-  }
 
   /* ---- the station: what was made of the sentence ---- */
   private show(answer: StationAnswer): void {
-    const { views, view, numbers, texts, controls } = answer;
-    const now = views.find((each) => each.name === view)!;
-    this.find(".notice").hidden = true;
-    this.find(".frame").hidden = false;
-    this.find(".views").hidden = views.length < 2;
-    this.find(".views").replaceChildren(...views.map(({ name }) => this.viewButton(name, view)));
-    const shape = el("span", { class: "shape", text: `[${now.shape.join(", ")}]` });
-    const tensor = el("code", { text: now.tensor });
-    this.find(".tensor").replaceChildren(tensor, ...(now.shape.length ? [shape] : []));
-    this.figure.value = answer.figure;
-    this.redraw();
-    const label = `${this.station!.title}: ${this.say(view)} ${now.tensor}`;
-    this.find(".plot").setAttribute("aria-label", label);
-    this.turn(controls);
-    const lang = languagesOf(this.way)[1];
-    const number = (value: string) => el("dd", { text: thousands(this.say(value)) });
-    const text = (value: string) => el("dd", { text: value || "∅", lang });
-    this.find(".numbers").replaceChildren(...this.pairs(numbers, number));
-    this.find(".texts").replaceChildren(...this.pairs(texts, text));
-  }
-  private viewButton(name: string, view: string): HTMLElement {
-    const click = () => {
-      this.views[this.name] = name;
+    const choose = (view: string) => {
+      this.views[this.name] = view;
       this.load();
     };
-    const on = { type: "button", "aria-pressed": String(name === view) };
-    return el("button", { ...on, text: this.say(name), on: { click } });
-  }
-  private pairs(
-    table: Record<string, string>,
-    make: (value: string) => HTMLElement,
-  ): HTMLElement[] {
-    return Object.entries(table).map(([name, value]) =>
-      el("div", {}, el("dt", {}, ...worded(this.say(name))), make(value)),
-    );
+    this.find(".notice").hidden = true;
+    this.find(".frame").hidden = false;
+    const { say, way } = this;
+    const tensor = paintOutcome(this.box, { answer, way, say, choose });
+    this.figure.value = answer.figure;
+    this.redraw();
+    const label = `${this.station!.title}: ${say(answer.view)} ${tensor}`;
+    this.find(".plot").setAttribute("aria-label", label);
+    this.turn(answer.controls);
   }
   private turn(controls: Control[]): void {
-    const { activeElement } = document;
-    const held = activeElement?.closest<HTMLElement>(".lx .turn [data-name]")?.dataset.name;
-    const plain = controls.map((each) => ({ ...each, value: undefined }));
-    const described = JSON.stringify([this.name, pageLanguage(), plain]);
-    if (held && this.turned === described && activeElement!.matches("input")) return; // a slider that is being drawn must not be replaced under the hand
     const change = (name: string, value: string | number, wait = 0) => {
       this.options[this.name] = { ...this.options[this.name], [name]: value };
       this.load(wait);
     };
-    const nodes = controls.map((each) => controlOf(each, this.say, change));
-    this.find(".turn").replaceChildren(...nodes);
-    this.turned = described;
-    const part = `.turn [data-name="${held}"] :is(input, select, [aria-pressed=true])`;
-    if (held) this.box.querySelector<HTMLElement>(part)?.focus();
+    const { name: of, say } = this;
+    this.controls ??= makeControls(this.find(".turn"));
+    this.controls({ of, controls, say, change });
   }
 
   /* ---- the question ---- */
   private quiz(now: Station): void {
-    const { choice, checked }: Partial<Given> = this.answers[now.name] || {};
-    const right = (i: number) => checked && i === now.right;
-    const change = (i: number) => {
-      this.answers[now.name] = { choice: i };
+    const choose = (choice: number) => {
+      this.answers[now.name] = { choice };
       this.find(".why").replaceChildren();
     };
-    const answer = (text: string, i: number) =>
-      el(
-        "label",
-        { class: right(i) ? "right" : "" },
-        el("input", {
-          type: "radio",
-          name: "lesson-answer",
-          value: i,
-          checked: choice === i,
-          on: { change: () => change(i) },
-        }),
-        el("span", {}, ...worded(text)),
-        ...(right(i) ? [icon(TICK)] : []),
-      );
-    this.find(".quiz h2").replaceChildren(...worded(now.ask));
-    this.find(".answers").setAttribute("aria-label", now.ask);
-    this.find(".answers").replaceChildren(...now.options.map(answer));
-    const verdict = this.say(choice === now.right ? "Right." : "Not quite.");
-    this.find(".why").replaceChildren(...(checked ? [bold(verdict), " ", ...worded(now.why)] : []));
+    const given = this.answers[now.name];
+    paintQuiz(this.find(".quiz"), { station: now, given, say: this.say, choose });
   }
   private check(): void {
     const given = this.answers[this.name];

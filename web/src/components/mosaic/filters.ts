@@ -1,0 +1,52 @@
+/* Beside the tiles: the roles that may be looked for, and what the tiles are sorted by. */
+
+import { el } from "../../dom/element";
+import { explained } from "../../dom/tip";
+import { t } from "../../i18n/words";
+import type { Role } from "../../protocol/messages";
+import type { ExplorerContext } from "../../state/context";
+import type { View } from "../../state/view";
+import { ROLES, roleName } from "../../trace/names";
+import { roleBar, strongestHead } from "../../trace/roles";
+import { sorts } from "./order";
+
+type Needs = Pick<ExplorerContext, "find" | "state" | "trace" | "set">;
+
+/** Whoever looks for a role is shown the head that has it most. */
+const headWith = ({ trace, state }: Needs, role: Role | null): Partial<View> => {
+  const place = role && strongestHead(trace, state.kind, role);
+  return place ? { layer: place[0], head: place[1], hover: null } : {};
+};
+
+const roleButton = (x: Needs, value: Role | null, name: string, count: number): HTMLElement => {
+  const on = x.state.role === value;
+  const chosen = on ? null : value;
+  const click = () => x.set({ ...headWith(x, chosen), role: chosen });
+  const button = el(
+    "button",
+    { type: "button", "aria-pressed": on, on: { click } },
+    name,
+    el("span", { text: String(count) }),
+  );
+  button.setAttribute("aria-label", t("{name}, {n} heads", { name, n: count }));
+  return value ? explained(button, roleBar(value)) : button;
+};
+
+/** Gives what paints them. */
+export const makeFilters = (x: Needs): (() => void) => {
+  const roles = x.find(".roles");
+  const sort = x.find<HTMLSelectElement>(".sort");
+  sort.addEventListener("change", () => x.set({ sort: sort.value as View["sort"] }));
+  return () => {
+    const { kind } = x.state;
+    const found = x.trace.heads?.[kind].role ?? [];
+    const count = (role: Role) => found.filter((each) => each === role).length;
+    const all = x.trace.maps[kind].layers * x.trace.maps[kind].heads;
+    roles.replaceChildren(
+      roleButton(x, null, t("All"), all),
+      ...ROLES.filter(count).map((role) => roleButton(x, role, roleName(role), count(role))),
+    );
+    sort.replaceChildren(...sorts().map(([value, text]) => el("option", { value, text })));
+    sort.value = x.state.sort;
+  };
+};

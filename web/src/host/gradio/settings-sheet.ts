@@ -1,0 +1,46 @@
+/* The settings, folded away: the sheet and its button, and whether what is shown was made with them. */
+
+import { el, icon } from "../../dom/element";
+import { t } from "../../i18n/words";
+import { settingsText } from "../../trace/settings";
+import type { Explorer } from "../../tabs/explorer/explorer";
+import { settingsAsked } from "./fields";
+
+export interface SettingsProps {
+  /** What stands in the sheet besides Gradio's fields. */
+  rows: HTMLElement[];
+  /** How the settings stood as what is shown was asked for; null: the page has not opened yet. */
+  shownWith: () => string | null;
+  /** A setting was touched. */
+  touched: () => void;
+}
+
+/** Gives what says how the settings stand. */
+export const makeSettingsSheet = (x: Explorer, props: SettingsProps): (() => void) => {
+  const when = el("p", { class: "cap settings-when" });
+  const toggle = x.find(".settings-toggle");
+  const sheet = document.querySelector("#settings");
+  if (sheet) x.find(".under").after(sheet); // right below its button, for the eye and for Tab
+  sheet?.append(...props.rows, when);
+  for (const name of ["input", "change"]) sheet?.addEventListener(name, props.touched);
+  toggle.addEventListener("click", () => {
+    const open = document.body.classList.toggle("settings-open");
+    toggle.setAttribute("aria-expanded", String(open));
+    x.set({ size: {} });
+  });
+  return () => {
+    const { trace } = x;
+    const made = trace && !trace.live ? settingsText(trace) : ""; // nothing is made yet: nothing is claimed
+    const asked = props.shownWith();
+    const waits = !!made && asked !== null && settingsAsked() !== asked;
+    when.classList.toggle("waits", waits);
+    when.textContent = waits
+      ? t("Changed. Press Translate to use these settings; what is shown was made with: {made}.", {
+          made,
+        })
+      : t("These settings take effect at the next press of Translate.");
+    const said = waits ? [made, t("changed, not used yet")].join(" · ") : made;
+    const decoding = el("span", { class: waits ? "muted waits" : "muted no-phone", text: said });
+    toggle.replaceChildren(icon("M6 4l4 4-4 4"), t("Settings"), decoding);
+  };
+};

@@ -1,0 +1,36 @@
+/* What is said below the field: why there is no translation, what is waited for. */
+
+import type { ExplorerContext } from "../../state/context";
+
+type Needs = Pick<ExplorerContext, "enter" | "find" | "set">;
+
+export interface Notice {
+  say(text: string, isError?: boolean): void;
+  /** What the strip says too is left to it on the screen, while screen readers hear the notice; both go together. */
+  once(): void;
+}
+
+/** `isSaid`: whether the strip of the text's health says it too. */
+export const makeNotice = (x: Needs, isSaid: (text: string) => boolean): Notice => {
+  const say: Notice["say"] = (text, isError = false) => {
+    x.enter();
+    const node = x.find(".notice");
+    if (node.hidden !== !text) x.set({ size: {} }); // the maps give way, so that the chain still fits one screen
+    node.hidden = !text;
+    node.classList.toggle("error", isError);
+    node.classList.remove("vh");
+    node.textContent = text || "";
+    once();
+    if (node.classList.contains("vh"))
+      x.find("#input-health").animate([{ opacity: 0.2 }, { opacity: 1 }], 400);
+  };
+  const once = () => {
+    const node = x.find(".notice");
+    const was = node.classList.contains("vh");
+    const is = isSaid(node.textContent);
+    if (was !== is) x.set({ size: {} });
+    node.classList.toggle("vh", is);
+    if (was && !is) say("");
+  };
+  return { say, once };
+};

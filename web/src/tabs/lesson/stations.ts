@@ -1,0 +1,41 @@
+/* The list of the stations: where one is, which are done. */
+
+import { TICK, el, icon } from "../../dom/element";
+import type { Station } from "../../protocol/lesson";
+import type { Say } from "./words";
+
+export interface StationsProps {
+  stations: readonly Station[];
+  /** The name of the present one. */
+  now: string;
+  done: ReadonlySet<string>;
+  say: Say;
+  open: (name: string) => void;
+}
+
+const stationLink = (props: StationsProps, { name, title }: Station, i: number): HTMLElement => {
+  const click = (event: Event) => {
+    event.preventDefault();
+    props.open(name);
+  };
+  const current = name === props.now ? "step" : null;
+  const tick = () => Object.assign(icon(TICK), { ariaLabel: props.say("done") });
+  return el(
+    "a",
+    { href: "#lesson=" + name, "aria-current": current, title, on: { click } },
+    el("i", { text: i + 1 }),
+    el("span", { text: title }),
+    ...(props.done.has(name) ? [tick()] : []),
+  );
+};
+
+/** `nav` holds an empty list; the present station comes into the middle of it. */
+export const paintStations = (nav: HTMLElement, props: StationsProps): void => {
+  nav.setAttribute("aria-label", props.say("Stations"));
+  const list = nav.querySelector<HTMLElement>("ol")!;
+  const links = props.stations.map((each, i) => el("li", {}, stationLink(props, each, i)));
+  list.replaceChildren(...links);
+  const current = nav.querySelector<HTMLElement>("[aria-current=step]")!;
+  const middle = list.clientWidth / 2 - current.clientWidth / 2;
+  list.scrollLeft = current.offsetLeft - list.offsetLeft - middle;
+};
