@@ -104,11 +104,12 @@ soak: $(VENV)/.dev browser
 	$(PYTEST) -m "soak and not browser" -o timeout=3600
 	$(PYTEST) -m "soak and browser" -o timeout=3600
 
-# The page in Safari's engine too.
+# The page in Safari's engine and in Firefox too.
 engines: $(VENV)/.dev
 	$(INSTALL) -q "selenium>=4.30"
 	$(PY) tests/browser/install.py webkit
-	$(PYTEST) tests/browser/test_engines.py
+	$(PY) tests/browser/install.py firefox
+	$(PYTEST) tests/browser/test_engines.py tests/browser/test_firefox.py
 
 bench: $(VENV)/.dev browser runs/peers/.fetched
 	$(PY) -m benchmarks

@@ -1,8 +1,8 @@
 """The page without a server, measured: `python -m benchmarks.live [--data DIR] [--sentences N]`.
 
-What it computes is compared with Python's (ids, the eight best of every step, maps, tokens: `--only-parity` stops
-there), and timed in Chromium beside plain PyTorch on one thread, in one run; what a visitor waits for is timed from a
-host that compresses and from one that does not.
+What it computes is compared with Python's (ids, the eight best of every step, maps, tokens), and timed in Chromium
+beside plain PyTorch on one thread, in one run; what a visitor waits for is timed from a host that compresses and from
+one that does not. `--only-parity` compares and times nothing.
 """
 
 from __future__ import annotations

@@ -93,22 +93,31 @@ async def plateau(app: App, requests: int) -> str:
     return f"| 17 | {requests} requests | {app.megabytes:.0f} MiB, {grown:+.0f} MiB since request {requests // 5} |"
 
 
+def further_rows(app: App, requests: int) -> list[str]:
+    """Rows 15 to 18."""
+    rows = [asyncio.run(storm(app))]
+    rows += [asyncio.run(leave(app, way)) for way in ("socket closed", "Stop", "join without reading")]
+    rows.append(asyncio.run(plateau(app, requests)))
+    rows.append(f"| 18 | trace store | bounded to {LIMIT / 2**20:.0f} MiB (tests/reliability/test_store.py) |")
+    return rows
+
+
 def main() -> None:
     """Start the app, load it, print the table, stop the app."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--users", type=int, nargs="+", default=[1, 10, 50])
     parser.add_argument("--seconds", type=float, default=20, help="of each load, at most 120")
     parser.add_argument("--requests", type=int, default=1000, help="of the memory row, at most 2000")
+    parser.add_argument("--workers", type=int, default=1, help="processes that serve the page")
+    parser.add_argument("--brief", action="store_true", help="row 14 only")
     chosen = parser.parse_args()
     busy = os.getloadavg()[0]
-    app = App()
+    app = App(workers=chosen.workers)
     try:
         asyncio.run(crowd(app.url, 1, 3, sentences()))  # the model loads, caches fill
         rows = load_rows(app, [min(users, 200) for users in chosen.users], min(chosen.seconds, 120))
-        rows.append(asyncio.run(storm(app)))
-        rows += [asyncio.run(leave(app, way)) for way in ("socket closed", "Stop", "join without reading")]
-        rows.append(asyncio.run(plateau(app, min(chosen.requests, 2000))))
-        rows.append(f"| 18 | trace store | bounded to {LIMIT / 2**20:.0f} MiB (tests/reliability/test_store.py) |")
+        if not chosen.brief:
+            rows += further_rows(app, min(chosen.requests, 2000))
         ready, cost = app.ready, app.cpu_seconds
     finally:
         ended = app.close()

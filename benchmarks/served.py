@@ -44,12 +44,16 @@ def free_port() -> int:
 class App:
     """`app.py`, started and ready; `close` ends it by SIGTERM and says how long that took."""
 
-    def __init__(self, environment: dict[str, str] | None = None, *, python: str = sys.executable) -> None:
+    def __init__(
+        self, environment: dict[str, str] | None = None, *, python: str = sys.executable, workers: int = 1
+    ) -> None:
         self.port = free_port()
         address = {"GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": str(self.port)}
         self.started = time.monotonic()
         self.process = subprocess.Popen(
-            [python, "app.py"], cwd=ROOT, env={**os.environ, **address, **(environment or {})}
+            [python, *(["app.py"] if workers == 1 else ["-m", "translator", "serve", "--workers", str(workers)])],
+            cwd=ROOT,
+            env={**os.environ, **address, **(environment or {})},
         )
         self.url = f"http://127.0.0.1:{self.port}"
         try:
@@ -60,9 +64,10 @@ class App:
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time used so far, all threads."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        """Processor time used so far, all threads and workers."""
+        pid = self.process.pid
+        workers = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+        return sum(map(_cpu_seconds, [str(pid), *workers]))
 
     @property
     def megabytes(self) -> float:
@@ -92,6 +97,11 @@ class App:
         except subprocess.TimeoutExpired:
             self.kill()
         return time.monotonic() - started
+
+
+def _cpu_seconds(pid: str) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> float:

@@ -95,7 +95,7 @@ def make_model(folder: Path, shape: str, tokenizer: Any, *, seed: int = 1) -> An
         decoder = net.model.decoder
         last = decoder.layers[-1].final_layer_norm.bias
         last += 1.0
-        decoder.output_projection.weight[2] += 0.1  # some sentences shall end by themselves,
+        decoder.output_projection.weight[2] *= 4.0  # some sentences shall end by themselves,
         decoder.output_projection.weight[1] -= 1.0  # and none hold padding, whose position transformers skips
         net.tie_weights()
     net.generation_config = GenerationConfig(

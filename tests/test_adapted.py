@@ -86,6 +86,9 @@ def test_a_summary_is_as_long_as_the_model_asks_for(made: Any, texts: list[str],
     """A document in, a text out: `min_length`, `min_new_tokens` and repeated words as `generate` has them."""
     tokenizer = made(family)[1]
     net = maker.make_model(family, len(tokenizer))
+    net.lm_head.bias = torch.nn.Parameter(torch.zeros(len(tokenizer)).double())
+    net.lm_head.bias.data[1] = 8.0  # by itself it ends at once
+    shorter = translator.adapt(net, tokenizer)
     net.generation_config.update(min_length=14, min_new_tokens=16, no_repeat_ngram_size=3)
     longer = translator.adapt(net, tokenizer)
     document = " ".join(texts[:8])
@@ -97,7 +100,7 @@ def test_a_summary_is_as_long_as_the_model_asks_for(made: Any, texts: list[str],
         method = {"method": "greedy"} if beams == 1 else {"method": "beam", "beam": beams}
         trace = longer.translate(document, max_length=30, **method)
         assert [token.id for token in trace.tgt] == generated(net, source, beams, 30)
-        assert len(trace.tgt) > 16
+        assert len(trace.tgt) > 16 > len(shorter.translate(document, max_length=30, **method).tgt)
         assert longer.translate_batch([document], max_length=30, **method) == [trace.translation]
 
 

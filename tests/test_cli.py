@@ -267,6 +267,8 @@ def test_app_py_is_the_command_serve(served: dict[str, object], monkeypatch: pyt
         (["--port", "99999"], "port is 99999"),
         (["--port", "-4"], "port is -4"),
         (["--port", "0"], "port is 0"),
+        (["--workers", "0"], "workers is 0; it must be from 1 to"),
+        (["--workers", "65"], "workers is 65; it must be from 1 to"),
         (["--host", "999.1.1.1"], "cannot listen on 999.1.1.1"),
         (["--host", "a..b"], "cannot listen on a..b"),
         (["--host", "x" * 300], "cannot listen on x"),

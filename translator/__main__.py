@@ -134,6 +134,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--host", help="address to listen on (default: 127.0.0.1, or $GRADIO_SERVER_NAME)")
     command.add_argument("--port", type=int, help="port to listen on (default: 7860, or $GRADIO_SERVER_PORT)")
     command.add_argument(
+        "--workers", type=int, nargs="?", const=None, default=1, metavar="N",
+        help="processes that share the port and the weights (default: 1; without N one per core, where memory allows)",
+    )  # fmt: skip
+    command.add_argument(
         "--mcp", action="store_true", help="offer the endpoints as MCP tools (requires the package mcp)"
     )
     command.set_defaults(run=_serve)
@@ -327,7 +331,7 @@ def _serve(args: argparse.Namespace) -> None:
     from translator.ui.start import start
 
     models = {"transformers": args.transformers, "memory": args.memory}
-    start(args.checkpoints, **models, host=args.host, port=args.port, mcp=args.mcp)
+    start(args.checkpoints, **models, host=args.host, port=args.port, mcp=args.mcp, workers=args.workers)
 
 
 if __name__ == "__main__":

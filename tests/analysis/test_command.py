@@ -209,6 +209,18 @@ def test_decoder_lens_by_the_contract(tiny: Translator, capsys: pytest.CaptureFi
         (["patch", TEXT, TEXT], "both are translated alike"),
         (["patch", TEXT, "京都"], "share no token but their end"),
         (["patch", "Ich renne in den Park.", "Ich renne in dem Park.", "--kind", "all"], "'all'"),
+        (
+            [
+                "patch",
+                "Ich renne in den Park.",
+                "Ich renne in den alten Park.",
+                "--what",
+                "pattern",
+                "--kind",
+                "encoder",
+            ],
+            "what is 'pattern', which needs sentences that match token by token; the sentences have",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_named(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:

@@ -15,15 +15,18 @@ class Host:
     """A folder over HTTP on loopback.
 
     `damaged`: weights are sent with their last byte changed. `cut`: how many times weights end after half of their
-    bytes. `hold`: weights wait until it is set. `ranges`: whether a part of a file may be asked for. `asked`: the
-    path and the range of every request.
+    bytes. `gone`: every connection is closed unanswered. `hold`: weights wait until it is set. `ranges`: whether a
+    part of a file may be asked for. `policy`: a Content-Security-Policy that every answer has. `asked`: the path and
+    the range of every request.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.damaged = False
         self.cut = 0
+        self.gone = False
         self.ranges = False
+        self.policy = ""
         self.hold = threading.Event()
         self.hold.set()
         self.asked: list[tuple[str, str | None]] = []
@@ -33,6 +36,9 @@ class Host:
         """Send the weights as the host is told to; False: they are not what was asked for."""
         asked = handler.headers.get("Range")
         self.asked.append((handler.path, asked))
+        if self.gone:
+            handler.close_connection = True
+            return True
         path = handler.path.partition("?")[0]
         if not path.endswith("model.safetensors"):
             return False
@@ -71,6 +77,11 @@ class _Handler(SimpleHTTPRequestHandler):
                 super().do_GET()
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True  # the browser left
+
+    def end_headers(self) -> None:
+        if self.host.policy:
+            self.send_header("Content-Security-Policy", self.host.policy)
+        super().end_headers()
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

@@ -1,7 +1,7 @@
 """Find the Chromium that the browser tests drive, and install one where there is none.
 
-`python tests/browser/install.py` prints its path, or says what to do and exits with 1; with `webkit` after it, that of
-WebKitGTK's driver, for `make engines`.
+`python tests/browser/install.py` prints its path, or says what to do and exits with 1; with `webkit` or `firefox` after
+it, that of WebKitGTK's driver or of Firefox, for `make engines`.
 """
 
 from __future__ import annotations
@@ -107,8 +107,23 @@ def ensure_webkit() -> str:
     return path
 
 
+def ensure_firefox() -> str:
+    """The path of Firefox, installed first where there is none.
+
+    Raises:
+        RuntimeError: there is none and none could be installed.
+    """
+    find = lambda: shutil.which("firefox-esr") or shutil.which("firefox")  # noqa: E731
+    path = find() or (_apt("firefox-esr") and find())
+    if not path:
+        raise RuntimeError("Firefox is missing; on Debian it is the package firefox-esr")
+    return path
+
+
+INSTALLERS = {"webkit": ensure_webkit, "firefox": ensure_firefox}
+
 if __name__ == "__main__":
     try:
-        print(ensure_webkit() if sys.argv[1:] == ["webkit"] else ensure())
+        print(INSTALLERS[sys.argv[1]]() if sys.argv[1:] else ensure())
     except RuntimeError as error:
         sys.exit(f"{error}")

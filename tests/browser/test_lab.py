@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 import pytest
 
 from benchmarks.shown import settle
+from translator import CancelledError
+from translator.analysis import patching
 
 pytestmark = pytest.mark.browser
 
@@ -305,16 +308,108 @@ def test_a_slider_goes_through_the_layers(lab: Any) -> None:
     assert rows.count() == 3 and rows.last.locator("td").last.inner_text() in last
 
 
-def test_a_candidate_and_a_link_lead_to_the_lab(browser: Any) -> None:
-    """The lab answers about the translation that the explorer shows, here the stored example of a shipped model."""
+def test_a_board_shows_how_far_it_is_and_can_be_stopped(
+    address: str, browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Held after its fourth batch, it shows a part of the whole; stopped, it computes no further."""
+    held, stopped, batches = threading.Event(), threading.Event(), []
+    run, grid = patching._run, patching.grid
+
+    def slow(*args: Any) -> Any:
+        batches.append(1)
+        if len(batches) > 4:
+            held.wait(60)
+        return run(*args)
+
+    def watched(*args: Any, **settings: Any) -> Any:
+        try:
+            return grid(*args, **settings)
+        except CancelledError:
+            stopped.set()
+            raise
+
+    monkeypatch.setattr(patching, "ROWS", 2)
+    monkeypatch.setattr(patching, "_run", slow)
+    monkeypatch.setattr(patching, "grid", watched)
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(address)
+    page.get_by_role("tab", name="Lab").click()
+    page.locator(".lab-run").wait_for(timeout=60_000)
+    page.locator(".lab-head").first.wait_for(timeout=60_000)
+    show(page, "patch")
+    page.locator(".lab-options button", has_text="Try").click()
+    far = page.locator(".lab-far")
+    far.wait_for(timeout=60_000)
+    page.wait_for_function(
+        "(({value, max}) => value > 0 && value < 1 && max === 5)(document.querySelector('.lab-far'))"
+    )
+    page.locator(".lab-stop-view").click()
+    page.locator('.lab-view[aria-busy="false"]').wait_for()
+    assert far.is_hidden()
+    held.set()
+    assert stopped.wait(60) and len(batches) == 5
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Iterator[str]:
+    """A page whose explorer opens with the stored example of a shipped model."""
     from translator.ui.models import Models
     from translator.ui.page import build, launch_settings
 
     models = Models({"de-en": Path(__file__).parents[2] / "checkpoints" / "de-en"}, device="cpu")
     served = build(models)
     _, url, _ = served.launch(prevent_thread_lock=True, quiet=True, **launch_settings(models))
+    yield url
+    served.close()
+
+
+@pytest.mark.parametrize("way", ["mouse", "touch", "keyboard"])
+def test_a_cell_is_asked_why_here(shipped: str, browser: Any, way: str) -> None:
+    """Click, tap or Enter chooses a cell of the first column; the lab works that cell and no other."""
+    phone = way == "touch"
+    size = {"width": 390, "height": 844} if phone else {"width": 1440, "height": 900}
+    context = browser.new_context(viewport=size, has_touch=phone, is_mobile=phone)
+    page = context.new_page()
+    page.goto(shipped)
+    button, area = page.locator(".ax .why-cell"), page.locator("#attention-detail .nsewdrag").first
+    button.wait_for(timeout=60_000)
+    area.wait_for(state="attached", timeout=60_000)
+    area.scroll_into_view_if_needed()
+    settle(page)
+    box = area.bounding_box()
+    corner = box["x"] + 4, box["y"] + 0.6 * min(box["height"], 300)
+    if way == "mouse":
+        page.mouse.click(*corner)
+        page.mouse.move(0, 0)
+    elif phone:
+        page.touchscreen.tap(*corner)
+    else:
+        page.locator("#attention-detail").focus()
+        for key in ("ArrowDown", "ArrowDown", "Enter"):
+            page.keyboard.press(key)
+    first = page.locator(".ax .chips.src .chip").first.inner_text()
+    page.locator(f'.ax .why-cell[aria-label$="→ {first}"]').wait_for()
+    if way == "keyboard":
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.classList.contains('why-cell')"):
+                break
+        page.keyboard.press("Enter")
+    else:
+        button.click()
+    lines = page.locator('.lab-view[data-view="why"] .lab-lines p')
+    lines.first.wait_for(timeout=60_000)
+    assert f"reads {first} with score" in lines.first.inner_text()
+    assert page.locator(".lab-options [aria-label='Key column']").input_value() == "1"
+    assert page.locator(".lab-options [aria-label='Query row']").input_value() != "1"
+    context.close()
+
+
+def test_a_candidate_and_a_link_lead_to_the_lab(shipped: str, browser: Any) -> None:
+    """The lab answers about the translation that the explorer shows."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(url)
+    page.goto(shipped)
     page.locator(".ax .cand .ask").nth(1).wait_for(timeout=60_000)
     text = page.locator("#source-text textarea").input_value()
     other = page.locator(".ax .cand li:not(.pickd):not(.rest) .t").first.inner_text()
@@ -328,7 +423,6 @@ def test_a_candidate_and_a_link_lead_to_the_lab(browser: Any) -> None:
     page.locator('.lab-view[data-view="why"] .lab-lines p').first.wait_for(timeout=60_000)
     assert page.locator(".lab-view-error").is_hidden()
     page.close()
-    served.close()
 
 
 def test_compare_leads_to_the_patching_board(address: str, browser: Any) -> None:

@@ -40,9 +40,10 @@ const collisions = places => places.flatMap(([one, a], i) =>
 HEADER = """
 const strip = shape(document.querySelector('#tabs .tab-container:not(.visually-hidden)'));
 const tabs = all('#tabs .tab-container:not(.visually-hidden) button');
+const [title, tagline] = ['h1', 'p'].map(part => words(document.querySelector(`#page-title ${part}`)));
 const parts = [
-    ['title', words(document.querySelector('#page-title h1'))],
-    ['tagline', words(document.querySelector('#page-title p'))],
+    ['title', title],
+    ['tagline', { ...tagline, top: Math.max(tagline.top, title.bottom) }],  // their lines touch
     ...tabs.map(node => [name(node), within(words(node), strip)]),
     ['directions', shape(document.querySelector('#direction .wrap'))],
     ...all('.chrome .seg, .chrome .theme').map(node => [node.className, shape(node)]),

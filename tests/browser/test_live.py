@@ -17,6 +17,7 @@ import translator
 from benchmarks.shown import trace
 from translator import Translator
 from translator.figures import positions
+from translator.ui.live import shell
 from translator.ui.live.site import write_site
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -183,11 +184,31 @@ def test_where_data_is_dear_the_visitor_is_asked(context: BrowserContext, host: 
     check(until(page, lambda: (trace := shown(page)) and trace["source"] == TYPED and trace), tiny)
 
 
-def test_a_browser_that_cannot_compute_keeps_the_examples(context: BrowserContext, host: Any) -> None:
-    page = opened(context, host.address, "delete globalThis.WebAssembly;")
+@pytest.mark.parametrize("lacks", ["delete globalThis.WebAssembly;", "WebAssembly.validate = () => false;"])
+def test_a_browser_that_cannot_compute_keeps_the_examples(lacks: str, context: BrowserContext, host: Any) -> None:
+    page = opened(context, host.address, lacks)
     page.wait_for_selector(".notice:has-text('no WebAssembly SIMD')")
     assert page.is_disabled("#translate")
     assert shown(page)["source"] == PREPARED  # type: ignore[index]
+    page.click("[role=tab]:has-text('Lab')")
+    page.click(".lab-run")
+    page.wait_for_selector("#lab :text('no WebAssembly SIMD')")
+    assert not [path for path, _ in host.asked if path.endswith((".safetensors", ".wasm"))]
+
+
+def test_a_strict_policy_of_the_host_is_kept(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    """The page's own policy, sent as a header too: so it holds for the worker."""
+    host.policy = shell.POLICY
+    watch = (
+        "window.refused = []; addEventListener('securitypolicyviolation', (e) => refused.push(e.violatedDirective));"
+    )
+    page = opened(context, host.address, watch)
+    check(type_and_translate(page, TYPED), tiny)
+    page.click("[role=tab]:has-text('Positions')")
+    page.wait_for_selector("#position-heatmap .main-svg")
+    assert page.evaluate("refused") == []
+    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.bad = 1'}))")
+    assert page.evaluate("window.bad") is None
 
 
 def test_two_tabs_and_a_removal(context: BrowserContext, host: Any, tiny: Translator) -> None:

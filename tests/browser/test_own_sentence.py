@@ -61,6 +61,24 @@ def test_a_head_without_a_role_is_told_the_nearest_one_with_its_share(open_page:
     expect(told).to_contain_text(re.compile(r"nearest: Looks one token back, \d+% of its rows"))
 
 
+ON_ONE_LINE = """() => {
+    const row = document.querySelector('.beam-list li:last-child'), score = row.querySelector('.p');
+    if (!row.querySelector('small')) score.before(Object.assign(document.createElement('small'), {
+        className: 'cap', textContent: 'other subwords' }));  // as a twin's has, whatever these weights find
+    const [outer, ...parts] = [row, ...row.children].map(node => node.getBoundingClientRect());
+    return parts.every(({ top, bottom, right }) =>
+        top >= outer.top - 1 && bottom <= outer.bottom + 1 && right <= outer.right + 1);
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_hypothesis_of_other_subwords_keeps_its_score_on_the_line(open_page: Callable[..., Page], width: int) -> None:
+    page = open_page("?direction=en-zh", width=width)
+    page.click(".chips.tgt .chip >> nth=3")
+    page.wait_for_selector(".beam-list li")
+    assert page.evaluate(ON_ONE_LINE)
+
+
 def test_every_measure_explains_itself_on_focus(open_page: Callable[..., Page]) -> None:
     page = open_page()
     for text, explained in (("Aligns", "error rate"), ("entropy", "natural logarithm"), ("distance", "diagonal")):
@@ -110,7 +128,7 @@ def test_another_direction_dims_what_is_still_of_the_old_one_and_says_so(open_pa
     page.keyboard.press("Enter")
     translated(page, "We are here.")
     page.locator("#direction label", has_text="Deutsch").click()
-    expect(page.locator(".notice")).to_contain_text("translated by en-zh")
+    expect(page.locator(".notice")).to_contain_text("made by en-zh")
     page.wait_for_function("getComputedStyle(document.querySelector('.work')).opacity < 0.6")
     page.locator("#direction label", has_text="English →").click()
     page.wait_for_function("getComputedStyle(document.querySelector('.work')).opacity === '1'")

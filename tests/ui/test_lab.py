@@ -211,6 +211,11 @@ def test_every_view_answers(lab: dict, view: str) -> None:
         ("lab_ask", {"view": "patch", "options": {**OPTIONS, "other": " "}}, "the second sentence is blank"),
         ("lab_ask", {"view": "patch", "options": {**OPTIONS, "other": "Das Haus ist alt."}}, "nothing to restore"),
         ("lab_ask", {"view": "patch", "options": {**OPTIONS, "what": "soul"}}, "what is 'soul'"),
+        (
+            "lab_ask",
+            {"view": "patch", "options": {**OPTIONS, "other": "Das Haus ist nun sehr alt.", "what": "pattern"}},
+            "what is 'pattern', which needs sentences that match token by token",
+        ),
         ("lab_ask", {"view": "patched", "options": {**OPTIONS, "patches": 3}}, "patches must be a list"),
         ("lab_ask", {"view": "patched", "options": {**OPTIONS, "patches": [[1]]}}, "a patch is [1]"),
         (

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -149,6 +151,15 @@ def config(**options: Any) -> uvicorn.Config:
     """uvicorn's settings with connections that are watched; `options` are its own."""
     watched = type("Protocol", (Protocol,), {"open": Connections()})
     return uvicorn.Config(**{"backlog": 1024, **options, "http": watched})
+
+
+def adopt(server: uvicorn.Server, connection: socket.socket) -> None:
+    """Have a running `server` serve a connection that another process accepted; to be called from another thread."""
+    loop = server.servers[0].get_loop()
+    kind: Any = server.config.http_protocol_class
+    protocol = partial(kind, config=server.config, server_state=server.server_state, app_state=server.lifespan.state)
+    connection.setblocking(False)
+    asyncio.run_coroutine_threadsafe(loop.connect_accepted_socket(protocol, connection), loop)
 
 
 def watch() -> None:

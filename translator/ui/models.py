@@ -96,6 +96,18 @@ class Models:
         thread.start()
         return thread
 
+    def settle(self) -> None:
+        """`warm` to its end, machine code included, so that no thread runs and this process may be forked.
+
+        Raises:
+            InputError: a model is on a GPU, which no two processes can share so.
+        """
+        self.warm().join()
+        for name, model in self._loaded.items():
+            if model.device.type != "cpu":
+                raise InputError(f"{name} is on {model.device}, which workers cannot share; serve it with one worker")
+            model.compile(wait=True)
+
     def _try(self, name: str) -> None:
         found = self._load(name)
         if not isinstance(found, TranslatorError):

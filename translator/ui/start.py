@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from translator.checkpoints.shelf import offered
 from translator.errors import InputError
+from translator.ui.workers import checked_workers, default_workers
 
 HOST, PORT = "127.0.0.1", 7860
 _HOST, _PORT = "GRADIO_SERVER_NAME", "GRADIO_SERVER_PORT"
@@ -22,6 +23,7 @@ def start(
     host: str | None = None,
     port: int | None = None,
     mcp: bool = False,
+    workers: int | None = 1,
 ) -> None:
     """Build the page and serve it until it is told to end, with which the process ends.
 
@@ -34,8 +36,10 @@ def start(
         host: address to listen on. None: $GRADIO_SERVER_NAME, or loopback.
         port: port to listen on. None: $GRADIO_SERVER_PORT, or 7860.
         mcp: whether the endpoints are tools of the Model Context Protocol too; so does $TRANSLATOR_MCP=1.
+        workers: processes that share the port and the weights' memory; None: one for each core, where memory allows.
     Raises:
-        InputError: the memory is no number of GiB, or the address cannot be listened on.
+        InputError: the memory is no number of GiB, so many workers cannot run here, or the address cannot be listened
+            on.
         CheckpointError: something named is no checkpoint that a page may load.
         ModuleNotFoundError: a package of the extra `page` is missing.
     """
@@ -45,12 +49,18 @@ def start(
     host, port = free_address(host or os.environ.get(_HOST) or HOST, port if port is not None else _asked_port())
     os.environ[_HOST], os.environ[_PORT] = host, str(port)  # Gradio reads them when it is imported
     room = _room(memory)
+    if workers is not None:
+        workers = checked_workers(workers)
     from translator.ui.models import DIRECTIONS, MEMORY, Models
     from translator.ui.serve import serve
 
     checkpoints = offered(named or os.environ.get("TRANSLATOR_MODELS", "").split(), DIRECTIONS, transformers)
     models = Models(checkpoints, memory=room or MEMORY, largest=room)
-    serve(models, mcp=mcp or os.environ.get("TRANSLATOR_MCP") == "1", server_name=host, server_port=port)
+    if workers is None:
+        workers = checked_workers(default_workers(models.memory))
+    serve(
+        models, workers=workers, mcp=mcp or os.environ.get("TRANSLATOR_MCP") == "1", server_name=host, server_port=port
+    )
 
 
 def _room(memory: float | None) -> int | None:

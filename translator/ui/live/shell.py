@@ -23,7 +23,7 @@ pinned: false
 {SAYS} Nothing that is typed leaves the machine. Put this folder on any host of files.
 """
 
-_POLICY = (
+POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; manifest-src 'self'; base-uri 'none'; "
     "form-action 'none'"
@@ -41,7 +41,7 @@ def index_page(version: str, example: str | None) -> str:
     early = f'<link rel="preload" as="fetch" href="examples/{example}.json" crossorigin>' if example else ""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{MARK}\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{TITLE}</title><meta name="description" content="{SAYS}">\n'
         '<link rel="icon" href="icon.svg" type="image/svg+xml"><link rel="manifest" href="app.webmanifest">\n'

@@ -20,7 +20,9 @@ export const roleTold = ({ role, share, reading }: Told): string => {
     role === "aligns" && reading === "input"
       ? t("Aligns the word that a row reads")
       : roleSays(role);
-  return share && role !== "mixed" ? `${said}, ${shareOf(role, percent(share))}` : said;
+  return share && role !== "mixed"
+    ? t("{role}, {share}", { role: said, share: shareOf(role, percent(share)) })
+    : said;
 };
 
 /** The role that a head without one comes closest to; "": none is near. */

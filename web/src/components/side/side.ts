@@ -79,7 +79,7 @@ const hypothesis = ({ s, lp, n, p, e, w, x: twin }: Hypothesis, first: boolean):
     `log p ${lp.toFixed(2)}`,
     t("after the length penalty {n}", { n: n.toFixed(2) }),
     first ? "" : t("extends hypothesis {n}", { n: p + 1 }),
-    e ? t("ended") : "",
+    e ? `■ ${t("ended")}` : "",
     twin ? t("the same text in other subwords") : "",
   ];
   return el(

@@ -41,6 +41,10 @@ export interface Caller {
   ): Promise<Calls[N]["gives"]>;
 }
 
+/** What a browser that lacks something is told. */
+export const CANNOT =
+  "This browser cannot compute here: it has no WebAssembly SIMD. The examples can be explored.";
+
 /** One worker, started with the first call. */
 export class Client implements Caller {
   private worker: Worker | undefined;
@@ -70,6 +74,7 @@ export class Client implements Caller {
     const { signal } = listening;
     return new Promise((done, fail) => {
       if (signal?.aborted) return fail(new Stopped());
+      if (!canCompute()) return fail(new Refused(CANNOT, false)); // before any byte is fetched
       this.waiting.set(id, { ...listening, done, fail });
       const worker = (this.worker ??= this.start());
       const site = new URL(this.manifest, document.baseURI).href;

@@ -20,7 +20,7 @@ import { followPositions } from "../gradio/positions-link";
 import { followTab } from "../gradio/tab-link";
 import { mountAbout } from "./about";
 import { channel } from "./channel";
-import { canCompute, Client } from "./client";
+import { CANNOT, canCompute, Client } from "./client";
 import { mountLiveCompare } from "./compare";
 import { chosenSettings, directions, fillSettings, settingsForm, settingValues } from "./form";
 import markup from "./page.html";
@@ -64,12 +64,7 @@ const onlyExamples = (): void => {
     const button = document.querySelector<HTMLButtonElement>(`#${id}`);
     if (button) button.disabled = true;
   }
-  entry.explorer.notice(
-    t(
-      "This browser cannot compute here: it has no WebAssembly SIMD. The examples can be explored.",
-    ),
-    true,
-  );
+  entry.explorer.notice(t(CANNOT), true);
 };
 
 /** Run once, when a tab is opened for the first time. */

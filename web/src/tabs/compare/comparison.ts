@@ -283,7 +283,8 @@ export class Comparison {
     await copyText(comparisonLink(this.traces!, this.state));
     const told = this.find(".told");
     told.textContent = t("Link copied");
-    setTimeout(() => (told.textContent = ""), TOLD);
+    const timer = setTimeout(() => (told.textContent = ""), TOLD);
+    this.life.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
   }
 
   /** A, B and their difference as one picture. */
