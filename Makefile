@@ -14,6 +14,14 @@ TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
 
 INSTALL = $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt
 PYTEST = OMP_NUM_THREADS=1 $(PY) -m pytest
+# `make unit WORKERS=2` runs the unit tests in two processes; those marked serial run after them, in one.
+WORKERS ?=
+
+ifeq ($(WORKERS),)
+unit-tests = $(PYTEST) -q -m "$(1)"
+else
+unit-tests = $(PYTEST) -q -n $(WORKERS) --dist loadfile -m "$(1) and not serial" && $(PYTEST) -q -m "$(1) and serial"
+endif
 
 .PHONY: all run test check lint unit web audit format soak engines bench load assets plotly lock docs space-check browser clean
 .DEFAULT_GOAL := all
@@ -67,7 +75,7 @@ web: web/node_modules/.installed
 	$(PY) web/npm.py --silent run build
 
 test: $(VENV)/.dev browser web/node_modules/.installed
-	$(PYTEST) -q -m "not soak and not browser"
+	$(call unit-tests,not soak and not browser)
 	$(PYTEST) -q -m "browser and not soak"
 
 # Two jobs at a time: the first types of a fresh clone take mypy as long as half the tests.
@@ -82,7 +90,7 @@ lint: $(VENV)/.dev web/node_modules/.installed
 	$(PY) web/npm.py --silent run check
 
 unit: $(VENV)/.dev web/node_modules/.installed
-	$(PYTEST) -q -m "not soak and not slow and not browser"
+	$(call unit-tests,not soak and not slow and not browser)
 
 audit: $(VENV)/.dev
 	$(PY) benchmarks/audit.py

@@ -140,7 +140,7 @@ def rows(threads: int, runs: int) -> list[Row]:
 
 
 def variant(model: Transformer, precision: Weights, *, halves: bool = True) -> Transformer:
-    """A copy with eight-bit weights, or with weights that are no halves."""
+    """A copy with int8 weights, or with weights that float16 cannot hold."""
     copied = copy.deepcopy(model)
     if not halves:
         for layer in copied.modules():
@@ -188,7 +188,7 @@ def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
         "2", f"greedy with all maps, {name}", "CTranslate2 float32, one map", (beside["ours"], beside["ct2"]), 1.7
     )
     full = times["ours, no halves"]
-    what = f"the same, weights that are no halves, {name}"
+    what = f"the same, weights that float16 cannot hold, {name}"
     table.ratio("1b", what, "transformers, eager", (full, times["transformers"]), 1.6)
     pair = (beside["ours, no halves"], beside["ct2"])
     table.ratio("2b", what, "CTranslate2 float32, one map", pair, 1.7)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from translator.config import LengthPenalty, Method
+from translator.registry.decoding import LengthPenalty, Method
 
 if sys.version_info >= (3, 11):
     from typing import Unpack

@@ -10,7 +10,7 @@ import zipfile
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
@@ -23,6 +23,8 @@ FORMAT_VERSION = 1
 MAX_MAP, MAX_META = 2**28, 2**24
 """Bytes that the maps of one kind, and all that is not maps, may have in a file."""
 R = TypeVar("R")
+MimeBundle: TypeAlias = "dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]"
+"""What Jupyter shows by kind: the data, or the data and its metadata."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,11 @@ class Trace:
         said = f"{self.source!r:.80}, {self.translation!r:.80}, {self.checkpoint.name!r}"
         return f"{type(self).__name__}({said}, {len(self.src)} source and {len(self.tgt)} target tokens)"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any] | tuple[dict, dict]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> MimeBundle:
         """The explorer where a notebook shows this: a widget with the extra `notebook`, and a picture beside it."""
-        return import_module("translator.notebook").shown(self)  # above this module, so by name, and only when shown
+        # The notebook is above this module in the order of imports: by name, and only when shown.
+        bundle: MimeBundle = import_module("translator.notebook").shown(self)
+        return bundle
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -172,7 +176,8 @@ class Trace:
         Raises:
             InputError: another kind was asked for.
         """
-        return getattr(self, known_kind(kind))
+        weights: np.ndarray = getattr(self, known_kind(kind))
+        return weights
 
     def queries(self, kind: str) -> tuple[Token, ...]:
         """The tokens that the rows of `kind` read. Errors: see `weights`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
@@ -17,6 +17,9 @@ from translator.model import Transformer
 from translator.pipeline import Translator
 from translator.request import Limits
 from translator.trace import CheckpointId
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 LIMITS = Limits(characters=20_000, source_tokens=1024, target_tokens=512)
 
@@ -38,8 +41,8 @@ class AdaptedTranslator(Translator):
 
 
 def adapt(
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
     *,
     name: str | None = None,
     src: str = "und",

@@ -41,7 +41,8 @@ def combine(
             said = f"there is no head {each!r:.80}; a head is (layer, head), counted from 0"
             raise InputError(f"{said}; layers run to {layers - 1}, heads to {per_layer - 1}") from error
     picked = np.stack([weights[place] for place in places]).astype(np.float64)
-    return picked.mean(axis=0) if how == "mean" else picked.max(axis=0)
+    combined: np.ndarray = picked.mean(axis=0) if how == "mean" else picked.max(axis=0)
+    return combined
 
 
 def word_groups(tokens: Sequence[Token]) -> np.ndarray:
@@ -82,7 +83,8 @@ def by_word(weights: np.ndarray, query_groups: np.ndarray, key_groups: np.ndarra
         raise InputError(f"maps of {weights.shape[-2:]} do not fit {(len(query_groups), len(key_groups))} tokens")
     into_query, into_key = _membership(query_groups), _membership(key_groups)
     sums = np.asarray(weights, dtype=np.float64) @ into_key
-    return (into_query / into_query.sum(axis=0)).T @ sums
+    words: np.ndarray = (into_query / into_query.sum(axis=0)).T @ sums
+    return words
 
 
 def hide(
@@ -107,13 +109,15 @@ def hide(
     if not renormalise:
         return rest
     total = rest.sum(axis=-1, keepdims=True)
-    return np.divide(rest, total, out=np.zeros_like(rest), where=total > 0)
+    shares: np.ndarray = np.divide(rest, total, out=np.zeros_like(rest), where=total > 0)
+    return shares
 
 
 def _membership(groups: np.ndarray) -> np.ndarray:
     """[N, G] floats: 1 where token n is in group g."""
     groups = np.asarray(groups)
-    return (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float64)
+    members: np.ndarray = (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float64)
+    return members
 
 
 def count_words(tokens: Sequence[Token], text: str) -> int:

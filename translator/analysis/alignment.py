@@ -133,4 +133,5 @@ def _allowed(cross: np.ndarray, src: np.ndarray | None, tgt: np.ndarray | None) 
     rows, columns = cross.shape
     may_src = np.ones(columns, dtype=bool) if src is None else np.asarray(src, dtype=bool)
     may_tgt = np.ones(rows, dtype=bool) if tgt is None else np.asarray(tgt, dtype=bool)
-    return may_tgt[:, None] & may_src[None, :]
+    allowed: np.ndarray = may_tgt[:, None] & may_src[None, :]
+    return allowed

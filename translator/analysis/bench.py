@@ -107,7 +107,8 @@ def word_maps(weights: np.ndarray, trace: Trace, counts: tuple[int, int], readin
     owners = trace.tgt if reading == "output" else trace.tgt[:-1]
     into_src, into_tgt = _membership(trace.src, counts[0]), _membership(owners, counts[1])
     into_tgt = into_tgt / np.maximum(into_tgt.sum(axis=0), 1)
-    return into_tgt.T @ (np.asarray(rows, dtype=np.float64) @ into_src)
+    words: np.ndarray = into_tgt.T @ (np.asarray(rows, dtype=np.float64) @ into_src)
+    return words
 
 
 def _membership(tokens: Sequence[Token], count: int) -> np.ndarray:

@@ -123,7 +123,8 @@ def spearman(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     x, y = (rankdata(values, axis=1) for values in (a, b))
     x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
     scale = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
-    return np.divide((x * y).sum(axis=1), scale, out=np.full(len(x), np.nan), where=scale > 0)
+    correlation: np.ndarray = np.divide((x * y).sum(axis=1), scale, out=np.full(len(x), np.nan), where=scale > 0)
+    return correlation
 
 
 def chance_level(loss: np.ndarray, *, seed: int = 0, draws: int = DRAWS) -> float:

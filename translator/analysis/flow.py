@@ -96,4 +96,5 @@ def _flows(
             raise CancelledError("the attention flow was stopped")
         rows.append([maximum_flow(graph, top, end).flow_value / UNITS for end in ends])
     flows = np.array(rows)
-    return flows / flows.sum(axis=1, keepdims=True)
+    shares: np.ndarray = flows / flows.sum(axis=1, keepdims=True)
+    return shares

@@ -53,7 +53,8 @@ class Attribution:
     @property
     def gap(self) -> np.ndarray:
         """What the parts fail to add up to: `value` - `base` - their sum, [N]. Integrated gradients bring it to 0."""
-        return self.value - self.base - self.source.sum(axis=-1) - self.target.sum(axis=-1)
+        gap: np.ndarray = self.value - self.base - self.source.sum(axis=-1) - self.target.sum(axis=-1)
+        return gap
 
 
 def log_prob(pair: Pair, steps: Sequence[int]) -> Score:
@@ -157,7 +158,8 @@ def _encoded(pair: Pair, source: Tensor) -> Tensor:
     x = model.embedding_norms[0](x) if model.embedding_norms else x
     for layer in model.encoder:
         x, _ = layer(x, over_heads(pair.src_keep))
-    return model.encoder_norm(x)
+    normed: Tensor = model.encoder_norm(x)
+    return normed
 
 
 def _decoded(pair: Pair, target: Tensor, memory: Tensor) -> Tensor:
@@ -168,7 +170,8 @@ def _decoded(pair: Pair, target: Tensor, memory: Tensor) -> Tensor:
     causal = causal_keep(y.shape[1], y.device)
     for block in model.decoder:
         y, _, _ = block(y, causal, memory, over_heads(pair.src_keep))
-    return model.decoder_norm(y)
+    normed: Tensor = model.decoder_norm(y)
+    return normed
 
 
 def _integrals(

@@ -116,7 +116,8 @@ def entropy(weights: np.ndarray) -> np.ndarray:
     """Entropy in nats of each row: [..., K] → [...]. Uniform over n keys gives ln n, one-hot gives 0."""
     probs = np.asarray(weights, dtype=np.float64)
     logs = np.log(probs, out=np.zeros_like(probs), where=probs > 0)
-    return -(probs * logs).sum(axis=-1)
+    nats: np.ndarray = -(probs * logs).sum(axis=-1)
+    return nats
 
 
 def is_punctuation(token: Token) -> bool:
@@ -268,7 +269,8 @@ def leading_head(stats: Sequence[HeadStats], rates: Sequence[float] = ()) -> tup
 
 def token_share(weights: np.ndarray, chosen: Sequence[bool] | np.ndarray) -> np.ndarray:
     """The share of each row's weight on the chosen keys [K]: [..., K] → [...]."""
-    return np.asarray(weights, dtype=np.float64)[..., np.asarray(chosen, dtype=bool)].sum(axis=-1)
+    share: np.ndarray = np.asarray(weights, dtype=np.float64)[..., np.asarray(chosen, dtype=bool)].sum(axis=-1)
+    return share
 
 
 def _mean(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -281,7 +283,8 @@ def _at(best: np.ndarray, offset: int, rows: Rows) -> np.ndarray:
     key, possible = _possible(offset, rows)
     if not possible.any():
         return np.zeros(best.shape[:2])
-    return (best == key)[..., possible].mean(axis=-1)
+    share: np.ndarray = (best == key)[..., possible].mean(axis=-1)
+    return share
 
 
 def _possible(offset: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -295,4 +298,5 @@ def _distinct(best: np.ndarray, content_keys: int) -> np.ndarray:
     most = max(min(best.shape[-1], content_keys), 1)
     ordered = np.sort(best, axis=-1)
     count = 1 + (np.diff(ordered, axis=-1) != 0).sum(axis=-1)
-    return np.minimum(count / most, 1.0)
+    distinct: np.ndarray = np.minimum(count / most, 1.0)
+    return distinct

@@ -84,7 +84,8 @@ def main_directions(states: np.ndarray, width: int) -> tuple[np.ndarray, np.ndar
 def directed(states: np.ndarray, centre: np.ndarray, basis: np.ndarray) -> np.ndarray:
     """States [..., D] as directions of length 1 in a basis [D, K]: [..., K]."""
     turned = (states.astype(np.float32) - centre.astype(np.float32)) @ basis.astype(np.float32)
-    return turned / np.maximum(np.linalg.norm(turned, axis=-1, keepdims=True), 1e-9)
+    units: np.ndarray = turned / np.maximum(np.linalg.norm(turned, axis=-1, keepdims=True), 1e-9)
+    return units
 
 
 def _joined(translator: Translator, traces: list[Trace], states: dict[str, np.ndarray], data: str, width: int) -> Index:
@@ -111,7 +112,8 @@ def _bytes(parts: list[np.ndarray], axis: int) -> np.ndarray:
 
 def _rounded(states: np.ndarray, main: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """States [N, D] as directions of length 127, int8 [N, K]."""
-    return np.rint(127 * directed(states, *main)).astype(np.int8)
+    rounded: np.ndarray = np.rint(127 * directed(states, *main)).astype(np.int8)
+    return rounded
 
 
 def _starts(lengths: list[int]) -> np.ndarray:

@@ -175,7 +175,8 @@ def _encoder_without(pair: Pair, x: torch.Tensor, first: int) -> torch.Tensor:
     x, gate = x.expand(heads, -1, -1), 1 - torch.eye(heads, device=x.device)
     for index in range(first, pair.model.config.encoder_layers):
         x = pair.model.encoder[index](x, keep, gate if index == first else None)[0]
-    return pair.model.encoder_norm(x)
+    normed: torch.Tensor = pair.model.encoder_norm(x)
+    return normed
 
 
 def _decoder_without(pair: Pair, x: torch.Tensor, memory: torch.Tensor, kind: str | None, first: int) -> torch.Tensor:

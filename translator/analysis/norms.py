@@ -58,7 +58,8 @@ def norms(translator: Translator, trace: Trace) -> Norms:
 def share(maps: np.ndarray) -> np.ndarray:
     """Maps [..., Q, K] with rows scaled to sum to 1, to stand beside weights; a row of zeros stays."""
     total = maps.sum(axis=-1, keepdims=True)
-    return np.divide(maps, total, out=np.zeros_like(maps), where=total > 0)
+    shares: np.ndarray = np.divide(maps, total, out=np.zeros_like(maps), where=total > 0)
+    return shares
 
 
 def sublayers(pair: Pair, kind: str, encoded: Encoded, decoded: Decoded) -> list[tuple[Attention, Tensor, Tensor]]:

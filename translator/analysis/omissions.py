@@ -43,7 +43,8 @@ class Judge:
 
     def scores(self, values: np.ndarray) -> np.ndarray:
         """Signals [W, 4] as scores from 0 to 1, [W]."""
-        return expit(np.asarray(values, dtype=np.float64) @ np.array(self.weights) + self.bias)
+        probs: np.ndarray = expit(np.asarray(values, dtype=np.float64) @ np.array(self.weights) + self.bias)
+        return probs
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,8 @@ def with_positions(model: Transformer, *, side: Side = "both", shift: float = 0,
 
 def _shifted(model: Transformer, name: str, shift: float) -> Tensor:
     """The table [max_positions, D] whose first row is position `shift`."""
-    table, config = getattr(model, name).detach(), model.config
+    table: Tensor = getattr(model, name).detach()
+    config = model.config
     if shift == 0:
         return table
     if name not in model._parameters:

@@ -79,9 +79,9 @@ def judge(
     beyond["sink"] = beyond_chance(shares["sink"], measures["even_sink"])
     reading = np.zeros(shape, dtype=int)
     if self_attention:
-        for name in ("previous", "same", "next"):
-            shares[name] = measures[name]
-            beyond[name] = beyond_chance(measures[name], measures[f"even_{name}"])
+        for beside in ("previous", "same", "next"):
+            shares[beside] = measures[beside]
+            beyond[beside] = beyond_chance(measures[beside], measures[f"even_{beside}"])
     else:
         shares["aligns"], beyond["aligns"], reading = _aligned(measures, rates, readings)
     role = _best(beyond, 1.0, "mixed")
@@ -105,7 +105,8 @@ def _best(beyond: Mapping[str, np.ndarray], least: float, otherwise: str) -> np.
 
 def beyond_chance(share: np.ndarray, chance: np.ndarray) -> np.ndarray:
     """How far a share [...] goes beyond what chance gives [...], of what is left beyond it; [...], never below 0."""
-    return np.maximum(share - chance, 0.0) / np.maximum(1.0 - chance, 1e-9)
+    beyond: np.ndarray = np.maximum(share - chance, 0.0) / np.maximum(1.0 - chance, 1e-9)
+    return beyond
 
 
 def _aligned(

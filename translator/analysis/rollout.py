@@ -27,12 +27,14 @@ class Rollout:
     @property
     def source_share(self) -> np.ndarray:
         """The share of each row that came from the source, [T]; `rollout` assumes the same for all rows."""
-        return self.source.sum(axis=-1)
+        share: np.ndarray = self.source.sum(axis=-1)
+        return share
 
     @property
     def source_rows(self) -> np.ndarray:
         """`source` with each row scaled to sum to 1: which source token, given that it was the source. [T, S]"""
-        return self.source / self.source.sum(axis=-1, keepdims=True)
+        rows: np.ndarray = self.source / self.source.sum(axis=-1, keepdims=True)
+        return rows
 
 
 def with_residual(weights: np.ndarray, residual: float = RESIDUAL) -> np.ndarray:
@@ -43,7 +45,8 @@ def with_residual(weights: np.ndarray, residual: float = RESIDUAL) -> np.ndarray
     """
     residual = real("residual", residual, 0, 1)
     mean = np.asarray(weights, dtype=np.float64).mean(axis=1)
-    return (1 - residual) * mean + residual * np.eye(mean.shape[-1])
+    mixed: np.ndarray = (1 - residual) * mean + residual * np.eye(mean.shape[-1])
+    return mixed
 
 
 def self_rollout(weights: np.ndarray, residual: float = RESIDUAL) -> np.ndarray:

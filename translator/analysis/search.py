@@ -175,14 +175,17 @@ class Corpus:
         index = self.index
         own = directed(state, index.centre[side][layer], index.basis[side][layer])
         found = index.states[side][layer].astype(np.float32)
-        return (found @ own) / np.maximum(np.linalg.norm(found, axis=-1), 1e-9)
+        cosines: np.ndarray = (found @ own) / np.maximum(np.linalg.norm(found, axis=-1), 1e-9)
+        return cosines
 
     def _best_keys(self, kind: str, layer: int, head: int) -> np.ndarray:
         """Where each row's best key stands in the whole corpus, [rows]."""
-        return self.index.keys_at(kind)[self.index.sentence_of(kind)] + self.index.best[kind][layer, head]
+        keys: np.ndarray = self.index.keys_at(kind)[self.index.sentence_of(kind)] + self.index.best[kind][layer, head]
+        return keys
 
     def _special_keys(self, kind: str, layer: int, head: int) -> np.ndarray:
-        return self._special("reads" if kind == "decoder" else "src")[self._best_keys(kind, layer, head)]
+        special: np.ndarray = self._special("reads" if kind == "decoder" else "src")[self._best_keys(kind, layer, head)]
+        return special
 
     def _special_queries(self, kind: str) -> np.ndarray:
         return self._special("src" if kind == "encoder" else "reads")

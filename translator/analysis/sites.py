@@ -45,7 +45,8 @@ def encoder_pass(model: Transformer, x: Tensor, keep: Tensor | None, look: Look 
         x = layer.attention_residual.leave(x, _attended(("encoder", index), layer.attention, own, keep, look))
         update = layer.feed_forward(layer.feed_forward_residual.enter(x))
         x = layer.feed_forward_residual.leave(x, look(("encoder", "ffn", index), update))
-    return model.encoder_norm(look(("encoder", "residual", len(model.encoder)), x))
+    normed: Tensor = model.encoder_norm(look(("encoder", "residual", len(model.encoder)), x))
+    return normed
 
 
 def decoder_pass(
@@ -68,7 +69,8 @@ def decoder_pass(
         x = layer.cross_residual.leave(x, _attended(("cross", index), layer.cross, across, keep, look))
         update = layer.feed_forward(layer.feed_forward_residual.enter(x))
         x = layer.feed_forward_residual.leave(x, look(("decoder", "ffn", index), update))
-    return model.decoder_norm(look(("decoder", "residual", len(model.decoder)), x))
+    normed: Tensor = model.decoder_norm(look(("decoder", "residual", len(model.decoder)), x))
+    return normed
 
 
 def _attended(
@@ -97,7 +99,8 @@ def word_scale(model: Transformer) -> float:
 
 def source_words(pair: Pair) -> Tensor:
     """The source's word embeddings as the model scales them, [S, D]."""
-    return (pair.model.src_embedding(pair.src_ids[0]) * word_scale(pair.model)).detach()
+    words: Tensor = (pair.model.src_embedding(pair.src_ids[0]) * word_scale(pair.model)).detach()
+    return words
 
 
 def enter(model: Transformer, words: Tensor) -> Tensor:

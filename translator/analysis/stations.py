@@ -59,7 +59,8 @@ class Attended:
         """What the softmax would give if the products were not divided by √E; hidden keys stay hidden, [H, T, S]."""
         scores = np.where(self.weights > 0, self.products.astype(np.float64), -np.inf)
         exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        return exponentials / exponentials.sum(axis=-1, keepdims=True)
+        weights: np.ndarray = exponentials / exponentials.sum(axis=-1, keepdims=True)
+        return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +213,8 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     """Probabilities of logits [..., V] divided by `temperature`: [..., V]."""
     scores = np.asarray(logits, dtype=np.float64) / temperature
     exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+    probs: np.ndarray = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return probs
 
 
 def _attended(module: Attention, x: Tensor, memory: Tensor, keep: Tensor | None) -> Attended:

@@ -72,12 +72,14 @@ class WhyHere:
     @property
     def by_query(self) -> np.ndarray:
         """The score over what wrote the query, [P]."""
-        return self.table.sum(axis=1)
+        sums: np.ndarray = self.table.sum(axis=1)
+        return sums
 
     @property
     def by_key(self) -> np.ndarray:
         """The score over what wrote the key, [R]."""
-        return self.table.sum(axis=0)
+        sums: np.ndarray = self.table.sum(axis=0)
+        return sums
 
 
 def why_here(

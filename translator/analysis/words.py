@@ -28,11 +28,13 @@ class Words:
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """What the tokens of each word come to together: [..., N] → [..., W]."""
-        return np.asarray(values, dtype=np.float64) @ self.members.T
+        sums: np.ndarray = np.asarray(values, dtype=np.float64) @ self.members.T
+        return sums
 
     def means(self, values: np.ndarray) -> np.ndarray:
         """The mean over the tokens of each word: [..., N] → [..., W]."""
-        return self.sums(values) / self.members.sum(axis=1)
+        means: np.ndarray = self.sums(values) / self.members.sum(axis=1)
+        return means
 
 
 def source_words(trace: Trace) -> Words:

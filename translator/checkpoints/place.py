@@ -60,7 +60,7 @@ def own_folder(bundle: Bundle) -> Path:
 
 
 def _stranger(place: Path) -> str:
-    """What is at `place` beside a checkpoint of ours, as the begin of a sentence; "" if nothing is."""
+    """What is at `place` beside a checkpoint of ours, as the start of a sentence; "" if there is nothing."""
     if not os.path.lexists(place):
         return ""
     if not place.is_dir():

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from translator.checkpoints.bundle import CARD, OPTIONAL, REQUIRED, check_licence
-from translator.checkpoints.manifest import MANIFEST, read_json, seal
-from translator.checkpoints.shelf import is_foreign
+from translator.checkpoints.manifest import read_json, seal
+from translator.checkpoints.shelf import MANIFEST, is_foreign
 from translator.checkpoints.store import load_bundle, whole_folder
 from translator.errors import CheckpointError, InputError, TranslatorError
 from translator.resources import PACKAGE

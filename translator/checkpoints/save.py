@@ -13,8 +13,9 @@ from typing import Any
 
 from translator.checkpoints.bart import CONVERT
 from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, OPTIONAL, SRC, TGT, WEIGHTS
-from translator.checkpoints.manifest import MANIFEST, seal, write_through
+from translator.checkpoints.manifest import seal, write_through
 from translator.checkpoints.place import former, free_place
+from translator.checkpoints.shelf import MANIFEST
 from translator.checkpoints.weights import DTYPES, pack
 from translator.config import DecodeConfig
 from translator.errors import CheckpointError, InputError, TranslatorError

@@ -12,10 +12,10 @@ from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, SRC, TGT
 from translator.checkpoints.cost import check_decode_cost, check_model_cost, check_room
 from translator.checkpoints.hub import download
 from translator.checkpoints.layouts import load_foreign
-from translator.checkpoints.manifest import MANIFEST, inside, read_json, verify
+from translator.checkpoints.manifest import inside, read_json, verify
 from translator.checkpoints.place import former
 from translator.checkpoints.save import vocabulary_mismatch
-from translator.checkpoints.shelf import HUB_ID, NAME, checkpoints_folder, is_foreign
+from translator.checkpoints.shelf import HUB_ID, MANIFEST, NAME, checkpoints_folder, is_foreign
 from translator.checkpoints.weights import DTYPES, check_header_size, unpack
 from translator.config import DecodeConfig, ModelConfig, TextConfig, from_dict
 from translator.errors import CheckpointError, InputError

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -19,6 +20,8 @@ from translator.errors import InputError
 from translator.model import Cache, Gates, Stepped, Transformer
 from translator.trace import Beam
 
+T = TypeVar("T")
+
 _UNREAD = 1e-9
 """The least attention that counts: that of a float16 model may round to 0, whose logarithm is endless."""
 
@@ -26,7 +29,8 @@ _UNREAD = 1e-9
 def penalty(length: int, config: DecodeConfig) -> float:
     """What a score is divided by: ((5 + length) / 6)^alpha (Wu et al. 2016, section 7), or length^alpha."""
     base = (5 + length) / 6 if config.penalty_kind == "wu" else length
-    return base**config.length_penalty
+    divisor: float = base**config.length_penalty
+    return divisor
 
 
 def covered(hypothesis: Hypothesis, config: DecodeConfig) -> float:
@@ -193,10 +197,11 @@ def _read(stepped: Stepped, searches: Sequence[BeamSearch]) -> list[list[list[fl
     config = searches[0].config
     if not config.coverage_penalty:
         return []
-    return attention_paid(stepped, config).unflatten(0, (len(searches), -1)).tolist()
+    read: list[list[list[float]]] = attention_paid(stepped, config).unflatten(0, (len(searches), -1)).tolist()
+    return read
 
 
-def _filled(values: list, count: int) -> list:
+def _filled(values: list[T], count: int) -> list[T]:
     """The list up to `count`, its first value standing in where too few hypotheses live; see `_candidates`."""
     return values + values[:1] * (count - len(values))
 

@@ -94,7 +94,8 @@ def finish(steps: Generator[object, None, R]) -> R:
         try:
             next(steps)
         except StopIteration as end:
-            return end.value
+            result: R = end.value
+            return result
 
 
 def entropy(log_probs: Tensor) -> Tensor:

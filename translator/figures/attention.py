@@ -39,10 +39,12 @@ def coloured(weights: np.ndarray, colour: Colour) -> np.ndarray:
     if colour == "linear":
         return np.asarray(weights)
     if colour == "sqrt":
-        return np.sqrt(weights)
+        roots: np.ndarray = np.sqrt(weights)
+        return roots
     if colour == "row":
         largest = np.max(weights, axis=-1, keepdims=True)
-        return np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0)
+        scaled: np.ndarray = np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0)
+        return scaled
     raise InputError(f"colour is {colour!r}; it must be linear, sqrt or row")
 
 

@@ -86,7 +86,8 @@ def smoothing_loss(probs: np.ndarray, vocab: int, smoothing: float) -> np.ndarra
     others = (1 - probs) / (vocab - 2)
     predicted = np.column_stack([probs, *[others] * (vocab - 2)])
     logs = np.log(target, out=np.zeros_like(target), where=target > 0)
-    return (target * (logs - np.log(predicted))).sum(axis=1)
+    loss: np.ndarray = (target * (logs - np.log(predicted))).sum(axis=1)
+    return loss
 
 
 def smoothing_loss_curve(
@@ -108,7 +109,8 @@ def noam_rate(steps: np.ndarray, d_model: int, warmup: int, factor: float = 1.0)
     Source: Vaswani et al. 2017, section 5.3.
     """
     steps = np.asarray(steps, dtype=np.float64)
-    return factor * d_model**-0.5 * np.minimum(steps**-0.5, steps * warmup**-1.5)
+    rate: np.ndarray = factor * d_model**-0.5 * np.minimum(steps**-0.5, steps * warmup**-1.5)
+    return rate
 
 
 def noam_curves(

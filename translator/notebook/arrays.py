@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -20,11 +20,29 @@ UNSEEN = Token(-1, "…", special=True)
 _FORMS = "arrays [batch of 1, heads, queries, keys], one a layer, or one array [layers, heads, queries, keys]"
 
 
+class Views(TypedDict, total=False):
+    """What `head_view` and `model_view` hand on to `arrays_trace`."""
+
+    encoder_attention: object
+    decoder_attention: object
+    cross_attention: object
+    encoder_tokens: Sequence[str] | None
+    decoder_tokens: Sequence[str] | None
+    include_layers: Sequence[int] | None
+    include_heads: Sequence[int] | None
+
+
+class Arrays(Views, total=False):
+    """What `explore` hands on to it."""
+
+    prettify_tokens: bool
+
+
 def arrays_trace(
     *,
-    encoder_attention: Any = None,
-    decoder_attention: Any = None,
-    cross_attention: Any = None,
+    encoder_attention: object = None,
+    decoder_attention: object = None,
+    cross_attention: object = None,
     encoder_tokens: Sequence[str] | None = None,
     decoder_tokens: Sequence[str] | None = None,
     include_layers: Sequence[int] | None = None,
@@ -130,7 +148,8 @@ def _layer(kind: str, layer: np.ndarray) -> np.ndarray:
             raise InputError(
                 f"{kind}_attention has a batch of {layer.shape[0]}; take one sentence of it: layer[:1] for each layer"
             )
-        return layer[0]
+        heads: np.ndarray = layer[0]
+        return heads
     return layer
 
 

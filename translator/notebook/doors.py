@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from translator.analysis.aggregate import count_words
 from translator.errors import InputError
-from translator.notebook.arrays import arrays_trace
+from translator.notebook.arrays import Arrays, Views, arrays_trace
 from translator.notebook.still import still, stills
 from translator.trace import Trace
 from translator.ui.offline import offline_page
 from translator.ui.payload import Encoding, trace_payload
 
 if TYPE_CHECKING:
+    from IPython.display import HTML
+    from typing_extensions import Unpack
+
     from translator.notebook.widget import ComparisonWidget, ExplorerWidget
     from translator.pipeline import Translator
 
@@ -36,18 +39,18 @@ class Picture:
     def __repr__(self) -> str:
         return self.text
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         return {"image/svg+xml": self.svg, "text/plain": self.text}
 
 
 def explore(
-    attention: Any = None,
+    attention: object = None,
     tokens: Sequence[str] | None = None,
     *,
     model: Translator | None = None,
     theme: str = "auto",
     language: str = "auto",
-    **arrays: Any,
+    **arrays: Unpack[Arrays],
 ) -> ExplorerWidget | Picture:
     """The explorer of a trace, or of attention arrays of any model, for the last line of a notebook's cell.
 
@@ -94,22 +97,22 @@ def compare(first: Trace, second: Trace, *, theme: str = "auto", language: str =
 
 
 def head_view(
-    attention: Any = None,
+    attention: object = None,
     tokens: Sequence[str] | None = None,
     sentence_b_start: int | None = None,
     prettify_tokens: bool = True,
     layer: int | None = None,
     heads: Sequence[int] | None = None,
     html_action: str = "view",
-    **arrays: Any,
-) -> Any:
+    **arrays: Unpack[Views],
+) -> ExplorerWidget | Picture | HTML:
     """`explore` by the arguments of BertViz's `head_view`; `html_action` "return" gives the page as `IPython` HTML.
 
     `layer`, and the first of `heads`, are what is shown first. Both sentences of a pair are shown together, so
     `sentence_b_start` changes nothing. Errors: see `explore`.
     """
     found = _viewed(attention, tokens, sentence_b_start, html_action, {"prettify_tokens": prettify_tokens, **arrays})
-    if not hasattr(found, "trait_names"):
+    if not hasattr(found, "trait_names"):  # a picture, or HTML
         return found
     for name, value in (("layer", layer), ("head", heads[0] if heads else None)):
         if value is not None:
@@ -118,14 +121,14 @@ def head_view(
 
 
 def model_view(
-    attention: Any = None,
+    attention: object = None,
     tokens: Sequence[str] | None = None,
     sentence_b_start: int | None = None,
     prettify_tokens: bool = True,
     display_mode: str = "auto",
     html_action: str = "view",
-    **arrays: Any,
-) -> Any:
+    **arrays: Unpack[Views],
+) -> ExplorerWidget | Picture | HTML:
     """`explore` by the arguments of BertViz's `model_view`; see `head_view`. `display_mode` is the theme."""
     given = {"prettify_tokens": prettify_tokens, "theme": display_mode, **arrays}
     return _viewed(attention, tokens, sentence_b_start, html_action, given)
@@ -169,7 +172,7 @@ def _in_notebook() -> bool:
     return python is not None and hasattr(python.get_ipython(), "kernel")
 
 
-def _given(attention: Any, tokens: Sequence[str] | None, arrays: dict[str, Any]) -> Trace:
+def _given(attention: Any, tokens: Sequence[str] | None, arrays: Mapping[str, Any]) -> Trace:
     for name in arrays:
         if name not in ARRAYS:
             raise InputError(f"there is no argument {name!r}; there are {', '.join(ARRAYS)}")
@@ -187,7 +190,9 @@ def _refuse_rest(beside: str, **given: Any) -> None:
             raise InputError(f"{name} is given beside {beside}, which has all that is shown; leave one of them out")
 
 
-def _viewed(attention: Any, tokens: Any, second: Any, action: str, given: dict[str, Any]) -> Any:
+def _viewed(
+    attention: Any, tokens: Any, second: Any, action: str, given: dict[str, Any]
+) -> ExplorerWidget | Picture | HTML:
     if action not in ("view", "return"):
         raise InputError(f"html_action is {action!r}; it must be view or return")
     if second is not None and (not isinstance(second, int) or not 0 < second < len(tokens or ())):

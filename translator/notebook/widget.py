@@ -90,7 +90,8 @@ class NotebookWidget(anywidget.AnyWidget):
 
     @staticmethod
     def _rows(trace: Trace, kind: str) -> int:
-        return trace.weights(kind).shape[2]
+        rows: int = trace.weights(kind).shape[2]
+        return rows
 
     @traitlets.validate("kind", "layer", "head", "step", "theme", "language")
     def _checked(self, proposal: Any) -> Any:

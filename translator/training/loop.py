@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -237,7 +237,7 @@ class Trainer:
         wanted = self.config.precision == "bf16" or (self.config.precision == "auto" and self.device.type == "cuda")
         return torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=wanted)
 
-    def _report(self, record: dict[str, float], bar: tqdm) -> None:
+    def _report(self, record: dict[str, float], bar: tqdm[NoReturn]) -> None:
         if self.process.rank > 0:
             return
         rate = self.optimiser.param_groups[0]["lr"]

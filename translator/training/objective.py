@@ -28,7 +28,7 @@ class Objective:
 
 def objective(logits: Tensor, targets: Tensor, *, smoothing: float) -> Objective:
     """Score logits [N, V] against target ids [N]; the smoothed share `smoothing` is spread over all V ids."""
-    loss, nll, correct = _SmoothedCrossEntropy.apply(logits, targets, smoothing)
+    loss, nll, correct = _SmoothedCrossEntropy.apply(logits, targets, smoothing)  # type: ignore[no-untyped-call]
     return Objective(loss, nll, correct, len(targets))
 
 

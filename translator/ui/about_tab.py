@@ -10,11 +10,12 @@ from markdown_it import MarkdownIt
 
 from translator import __version__
 from translator.errors import TranslatorError
-from translator.ui import frontend, session
+from translator.ui import frontend
+from translator.ui.models import Models
 from translator.ui.translate_tab import direction_name
 
 
-def about_tab(models: session.Models) -> None:
+def about_tab(models: Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
     with gr.Column(elem_id="about", elem_classes="tab-body"):
         for language in ("en", *frontend.LANGUAGES):  # styles show the one that the page speaks
@@ -34,7 +35,7 @@ def about_tab(models: session.Models) -> None:
             )
 
 
-def model_card(models: session.Models, direction: str) -> str:
+def model_card(models: Models, direction: str) -> str:
     """A checkpoint's card as HTML, without its front matter, or why there is none.
 
     A stranger may have written it: markup in it stands as it was typed, and nothing is fetched or sent.

@@ -23,10 +23,10 @@ def mapping(value: object) -> Asked:
     return value
 
 
-def told(make: Callable[[Asked], dict]) -> Callable[[dict], dict]:
+def told(make: Callable[[Asked], dict[str, Any]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """`make` under its name; an error is an answer in words, {"error": …, "again": whether asking once more helps}."""
 
-    def answer(request: dict) -> dict:
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
         try:
             return make(mapping(request))
         except TranslatorError as error:

@@ -9,12 +9,13 @@ import gradio as gr
 from translator.errors import TranslatorError
 from translator.ui import explorer, session
 from translator.ui.message import answer
+from translator.ui.models import Models
 from translator.ui.translate_tab import METHODS, direction_name
 
 WHEN = "Sentences, directions and decoding take effect at the next press of Compare both."
 
 
-def compare_tab(models: session.Models) -> None:
+def compare_tab(models: Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
     with gr.Row(elem_id="compare-ask"):
         sides = [_side(name, models) for name in ("a", "b")]
@@ -42,7 +43,7 @@ def compare_tab(models: session.Models) -> None:
     )
 
 
-def _side(name: str, models: session.Models) -> list[gr.components.Component]:
+def _side(name: str, models: Models) -> list[gr.components.Component]:
     """One sentence with its direction and its decoding."""
     with gr.Column(elem_classes="compare-side"):
         text = gr.Textbox(
@@ -70,7 +71,7 @@ def _side(name: str, models: session.Models) -> list[gr.components.Component]:
     return [text, direction, method]
 
 
-def _payload(models: session.Models, seed: int, text: Any, direction: Any, method: Any) -> dict[str, Any]:
+def _payload(models: Models, seed: int, text: Any, direction: Any, method: Any) -> dict[str, Any]:
     settings = {} if method == "automatic" else {"method": method}
     if method == "sample":  # two samples of one sentence are two
         settings["seed"] = seed

@@ -24,7 +24,7 @@ def _component(
     value: Any = None,
     *,
     elem_id: str | None,
-    functions: Sequence[Callable] = (),
+    functions: Sequence[Callable[..., Any]] = (),
     template: str = _PLACE,
 ) -> gr.HTML:
     return gr.HTML(
@@ -37,7 +37,9 @@ def _component(
     )
 
 
-def explorer(message: dict[str, Any] | None, *, functions: Sequence[Callable], elem_id: str = "explorer") -> gr.HTML:
+def explorer(
+    message: dict[str, Any] | None, *, functions: Sequence[Callable[..., Any]], elem_id: str = "explorer"
+) -> gr.HTML:
     """The explorer: chips, steps, mosaic, heat map, arcs, candidates, exports over one translation.
 
     Its value is a message (`send`): a "step", a "trace", an "error" or an "example".
@@ -55,12 +57,12 @@ def compare_view(elem_id: str = "compare") -> gr.HTML:
     return _component("compare(element, props, watch)", elem_id=elem_id)
 
 
-def lesson_view(*, functions: Sequence[Callable], elem_id: str = "lesson") -> gr.HTML:
+def lesson_view(*, functions: Sequence[Callable[..., Any]], elem_id: str = "lesson") -> gr.HTML:
     """The lesson's stations; `functions` are what it asks the server for: course, station."""
     return _component("lesson(element, server)", elem_id=elem_id, functions=functions)
 
 
-def lab_view(*, functions: Sequence[Callable], elem_id: str = "lab") -> gr.HTML:
+def lab_view(*, functions: Sequence[Callable[..., Any]], elem_id: str = "lab") -> gr.HTML:
     """The lab; `functions` are what it asks the server for: those of `lab_tab.server_functions`."""
     return _component("lab(element, server)", elem_id=elem_id, functions=functions)
 

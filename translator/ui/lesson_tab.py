@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import gradio as gr
 
@@ -10,9 +11,10 @@ from translator.ui import explorer, session
 from translator.ui.asked import Asked, mapping, marked, told
 from translator.ui.lesson import course as lesson
 from translator.ui.lesson.equations import markdown
+from translator.ui.models import Models
 
 
-def lesson_tab(models: session.Models) -> None:
+def lesson_tab(models: Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
     gr.Markdown(
         markdown(), elem_id="lesson-equations", latex_delimiters=[{"left": "$$", "right": "$$", "display": True}]
@@ -20,16 +22,16 @@ def lesson_tab(models: session.Models) -> None:
     explorer.lesson_view(functions=server_functions(models))
 
 
-def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
+def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str, Any]]]:
     """What the lesson asks for: `course` of a language, and `station` of a text, a direction, options and a view.
 
     Each answers {"error": …} rather than fail. A station runs behind the page's gate, like a translation.
     """
 
-    def course(request: Asked) -> dict:
+    def course(request: Asked) -> dict[str, Any]:
         return lesson.course(str(request.get("language")))
 
-    def station(request: Asked) -> dict:
+    def station(request: Asked) -> dict[str, Any]:
         from translator.ui.lesson import sentence  # brings torch, which the page must not wait for
 
         text, options = session.checked_text(request.get("text")), mapping(request.get("options", {}))

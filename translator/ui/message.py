@@ -59,4 +59,5 @@ def _part(text: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY, *, last: bool = 
 
 def read(value: str) -> dict[str, Any]:
     """The message that `send` made `value` of."""
-    return json.loads(value if value.startswith("{") else zlib.decompress(base64.b64decode(value)))
+    message: dict[str, Any] = json.loads(value if value.startswith("{") else zlib.decompress(base64.b64decode(value)))
+    return message

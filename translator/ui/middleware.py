@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
 from urllib.parse import parse_qs
@@ -30,7 +30,7 @@ from translator.ui.live.published import Published
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
-Receive = Callable[[], Any]
+Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Any]
 Header = tuple[bytes, bytes]
 

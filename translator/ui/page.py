@@ -7,12 +7,13 @@ from typing import Any
 
 import gradio as gr
 
-from translator.ui import explorer, frontend, session
+from translator.ui import explorer, frontend
 from translator.ui.about_tab import about_tab
 from translator.ui.api import api
 from translator.ui.compare_tab import compare_tab
 from translator.ui.lab_tab import lab_tab
 from translator.ui.lesson_tab import lesson_tab
+from translator.ui.models import Models
 from translator.ui.positions_tab import positions_tab
 from translator.ui.translate_tab import SETTINGS, direction_radio, translate_tab
 
@@ -20,9 +21,10 @@ TITLE = "Attention Explorer"
 TAGLINE = "What a translation model looks at"
 
 
-def build(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> gr.Blocks:
+def build(models: Models, *, examples: Path = frontend.EXAMPLES) -> gr.Blocks:
     """Assemble the page. A further tab is one more `with _tab(...)` line."""
     gr.set_static_paths([frontend.PLOTLY_JS, examples])
+    page: gr.Blocks
     with gr.Blocks(title=TITLE, fill_width=True, analytics_enabled=False) as page:
         with gr.Row(elem_id="top"):
             gr.Markdown(f"# {TITLE}\n\n{TAGLINE}", elem_id="page-title")
@@ -56,7 +58,7 @@ def _tab(name: str) -> gr.Tab:
     return tab
 
 
-def launch_settings(models: session.Models, *, examples: Path = frontend.EXAMPLES) -> dict[str, Any]:
+def launch_settings(models: Models, *, examples: Path = frontend.EXAMPLES) -> dict[str, Any]:
     """What `launch` needs besides an address; theme and head belong to it in Gradio 6."""
     return {
         "theme": gr.themes.Base(font="sans-serif", font_mono="monospace"),  # our styles name fonts; its own are fetched

@@ -12,7 +12,8 @@ import plotly.graph_objects as go
 
 from translator.errors import InputError, TranslatorError
 from translator.figures import positions
-from translator.ui import explorer, session
+from translator.ui import explorer
+from translator.ui.models import Models
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator
@@ -26,7 +27,7 @@ SAYS = (
 )
 
 
-def positions_tab(models: session.Models) -> None:
+def positions_tab(models: Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
     sources = [("sinusoidal", "sinusoidal"), *((f"the table of {name}", name) for name in models.names)]
     with gr.Column(elem_id="positions", elem_classes="tab-body"):
@@ -79,7 +80,7 @@ def positions_tab(models: session.Models) -> None:
         )
 
 
-def _draw(models: session.Models, source: Any, layout: Any, length: Any, depth: Any, chosen: Any) -> list[str]:
+def _draw(models: Models, source: Any, layout: Any, length: Any, depth: Any, chosen: Any) -> list[str]:
     """The three figures of the table that was asked for."""
     rows, columns = _whole("positions", length, MOST_POSITIONS), _whole("dimensions", depth, MOST_DIMENSIONS)
     if source == "sinusoidal":
@@ -107,7 +108,7 @@ def _heatmap(draw: Callable[..., go.Figure], table: np.ndarray) -> str:
     return explorer.show(single)
 
 
-def own_table(models: session.Models, direction: str) -> np.ndarray:
+def own_table(models: Models, direction: str) -> np.ndarray:
     """What a checkpoint adds to the embeddings of its source tokens, [positions, d_model]."""
 
     def table(model: Translator) -> np.ndarray:

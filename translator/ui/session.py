@@ -38,7 +38,7 @@ _SETTINGS = {field.name for field in fields(DecodeConfig)}
 
 def translate_stream(
     models: Models, text: object, direction: str, settings: Mapping[str, Any], *, session: str | None = None
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """One translation as messages for the page: a "step" each `FRAME`, then the "trace"; or one "error".
 
     Nothing of what was typed reaches the log.
@@ -60,7 +60,7 @@ def translate_stream(
 
 def _messages(
     models: Models, direction: str, text: str, settings: dict[str, Any], stop: Stop, frame: float = FRAME
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     model = models.get(direction)  # in the worker: who asks while it loads is told after the deadline
     steps = models.steps(direction, text, settings, stop)
     bundle = model.bundle

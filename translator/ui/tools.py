@@ -47,14 +47,14 @@ class Tools:
         logging.getLogger("mcp").disabled = True  # it logs what it cannot read, and so what was typed
         server: Any = Server("attention-explorer")
 
-        @server.list_tools()
+        @server.list_tools()  # type: ignore[untyped-decorator]
         async def list_tools() -> list[types.Tool]:
             return [
                 types.Tool(name=name, description=each.about, inputSchema=_schema(each))
                 for name, each in endpoints.items()
             ]
 
-        @server.call_tool(validate_input=False)
+        @server.call_tool(validate_input=False)  # type: ignore[untyped-decorator]
         async def call_tool(name: str, arguments: dict[str, Any]) -> list[types.TextContent]:
             if name not in endpoints:
                 raise InputError(f"there is no such tool; there are {', '.join(sorted(endpoints))}")

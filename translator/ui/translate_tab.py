@@ -17,6 +17,7 @@ from translator.ui.asked import Asked, marked, told, whole_numbers
 from translator.ui.foreign import looks_like
 from translator.ui.live.here import files_here
 from translator.ui.message import answer
+from translator.ui.models import Models
 from translator.ui.offline import offline_page
 
 METHODS = [(str(name), str(name)) for name in (AUTOMATIC, *setting("method").choices)]
@@ -46,7 +47,7 @@ def direction_radio(directions: tuple[str, ...]) -> gr.Radio:
     )
 
 
-def translate_tab(models: session.Models, direction: gr.Radio, *, examples: Path = frontend.EXAMPLES) -> TranslateTab:
+def translate_tab(models: Models, direction: gr.Radio, *, examples: Path = frontend.EXAMPLES) -> TranslateTab:
     """Build the tab inside the present `gr.Blocks`."""
     first = next((each for each in frontend.examples() if each["direction"] == direction.value), None)
     with gr.Row(elem_id="ask"):
@@ -131,7 +132,7 @@ def _decimal(value: Any) -> Any:
         return value
 
 
-def _runner(models: session.Models) -> Callable[..., Generator[str | None, None, str | None]]:
+def _runner(models: Models) -> Callable[..., Generator[str | None, None, str | None]]:
     """The steps of a translation as they come, and then its answer."""
 
     def run(
@@ -148,14 +149,14 @@ def _runner(models: session.Models) -> Callable[..., Generator[str | None, None,
     return marked(run, tells_place=True)
 
 
-def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
+def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str, Any]]]:
     """What the page asks for besides a translation; each answers {"error": …} rather than fail."""
 
     def trace(request: Asked) -> Any:
         asked = request.get("text"), request.get("direction", ""), request.get("settings", {})
         return session.trace_of(models, *asked, id_=request.get("id"), prefix=whole_numbers(request, "prefix"))
 
-    def inspect(request: Asked) -> dict:
+    def inspect(request: Asked) -> dict[str, Any]:
         text = session.checked_text(request.get("text"))
         return models.ask(
             request.get("direction", ""),
@@ -166,40 +167,40 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
             },
         )
 
-    def exact(request: Asked) -> dict:
+    def exact(request: Asked) -> dict[str, Any]:
         found, direction = trace(request), request["direction"]
         payload = models.ask(direction, lambda model: session.payload_of(model, found, "f32"))
         return {**payload, "direction": direction, "prefix": whole_numbers(request, "prefix")}
 
-    def resume(request: Asked) -> dict:
+    def resume(request: Asked) -> dict[str, Any]:
         """The translation that begins with the ids "prefix"."""
         found, prefix = trace(request), whole_numbers(request, "prefix")
         payload = models.ask(request["direction"], lambda model: session.payload_of(model, found))
         own = {"id": session.keep(models, found, prefix), "direction": request["direction"], "prefix": prefix}
         return {**payload, **own}
 
-    def npz(request: Asked) -> dict:
+    def npz(request: Asked) -> dict[str, Any]:
         return _file(trace(request).to_bytes(), "application/octet-stream")
 
-    def offline(request: Asked) -> dict:
+    def offline(request: Asked) -> dict[str, Any]:
         return _file(offline_page(exact(request)).encode(), "text/html")
 
-    def left_out(request: Asked) -> dict:
+    def left_out(request: Asked) -> dict[str, Any]:
         from translator.ui import marks
 
         found, direction = trace(request), request["direction"]
         return models.gate.run(lambda stop: marks.marks(models.get(direction), found, stop))
 
-    def alti(request: Asked) -> dict:
+    def alti(request: Asked) -> dict[str, Any]:
         from translator.ui import marks
 
         found, direction = trace(request), request["direction"]
         return models.gate.run(lambda stop: marks.contributions(models.get(direction), found))
 
-    def ready(request: Asked) -> dict:
+    def ready(request: Asked) -> dict[str, Any]:
         return {"state": models.state(request.get("direction", ""))}
 
-    def local(request: Asked) -> dict:
+    def local(request: Asked) -> dict[str, Any]:
         direction = request.get("direction", "")
         return models.ask(direction, lambda model: files_here(models.published, direction, model))
 
@@ -207,7 +208,7 @@ def server_functions(models: session.Models) -> list[Callable[[dict], dict]]:
     return [told(each) for each in (*quick, exact, resume, npz, offline, left_out, alti, local)]
 
 
-def _foreign(models: session.Models, language: str, text: str) -> dict[str, str]:
+def _foreign(models: Models, language: str, text: str) -> dict[str, str]:
     """The language that a text seems to be in, if it is another one, and the direction that translates from it."""
     if language == "und":  # a model that names none, and may summarise as well
         return {}

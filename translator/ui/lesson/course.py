@@ -38,7 +38,8 @@ CODE: dict[str, tuple[str, ...]] = {
 def prose(language: str) -> dict[str, Any]:
     """The lesson's words: `words` (English to this language) and `stations` by name."""
     path = frontend.ASSETS / "lesson" / f"{language}.json"
-    return json.loads(path.read_text(encoding="utf-8"))
+    texts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return texts
 
 
 @cache
