@@ -179,6 +179,8 @@ class Heatmap implements Part {
   private refill(): void {
     const { x, plot } = this;
     const cells = shownCells(x.picture(), x.state.scale);
+    this.untold = cells;
+    this.plots.of(x.state.kind).key = "";
     const put = !phone() && putCells(plot, cells, x.colours(), placeOf(this.seen!));
     if (!put) this.tell();
     this.name();

@@ -14,7 +14,7 @@ import type { View } from "../../state/view";
 import type { Picture } from "../../trace/picture";
 
 /** An explorer, as it is or as it would be. */
-export type Who = Pick<ExplorerContext, "state" | "picture" | "rowIndex">;
+export type Who = Pick<ExplorerContext, "state" | "trace" | "picture" | "rowIndex">;
 
 export interface Drawn {
   node: PlotNode;
@@ -124,6 +124,7 @@ export const keyOf = (who: Who, version: number, view: HeatView): string =>
     pageLanguage(),
     view,
     ...DRAWN_BY.map((name) => who.state[name]),
+    !!who.trace.contributions, // ALTI+ comes later: until then its maps are drawn empty
   ]);
 
 export interface Plots {
