@@ -153,7 +153,7 @@ def test_hidden_specials_are_said_and_renormalised_on_demand(open_page: Callable
     assert texts(page, "#attention-detail .xtick text") == [token["s"] for token in stored["src"] if not token["f"] & 1]
     page.click(".more summary")
     page.get_by_text("Scale rows to 1").click()
-    page.wait_for_function("document.querySelector('.state-note').textContent.includes('sum to 1 again')")
+    page.wait_for_function("document.querySelector('.state-note').textContent.includes('rescaled to sum to 1')")
     drawn = np.array(page.evaluate("document.querySelector('#attention-detail .plot').data[0].z"))
     np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-5)
 
