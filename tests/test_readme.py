@@ -129,7 +129,7 @@ def test_the_python_of_the_readme_runs() -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_the_command_lines_of_the_readme_run(tmp_path: Path) -> None:
     """As they stand, in a shell, from a folder of their own; those that need corpora, a hub or a free port aside."""
     lines = [line for block in blocks(README, "sh") for line in block.splitlines() if "-m translator " in line]
