@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from translator.errors import InputError
-from translator.figures.label import label, labels
+from translator.figures.label import label, labels, number_text
 from translator.figures.style import Theme, figure, palette, token_axis
 
 
@@ -26,7 +26,7 @@ def method_scores(values: Mapping[str, float], chance: float, *, theme: Theme = 
         orientation="h",
         marker_color=[colours.bar if value > chance else colours.track for value in numbers],
         marker_line={"color": colours.edge, "width": 1},
-        text=[format(value, "+.2f").replace("-", "−") for value in numbers],
+        text=[number_text(value, "+.2f") for value in numbers],
         textposition="outside",
         cliponaxis=False,
         customdata=labels(list(values), None),

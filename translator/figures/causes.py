@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from translator.errors import InputError
-from translator.figures.label import label, labels
+from translator.figures.label import label, labels, number_text
 from translator.figures.style import (
     Theme,
     cell_numbers,
@@ -109,7 +109,7 @@ def signed_bars(names: Sequence[str], values: np.ndarray, *, title: str, theme: 
         y=list(range(len(names))),
         orientation="h",
         marker_color=[scale[-2][1] if value >= 0 else scale[1][1] for value in values],
-        text=[format(value, "+.2f").replace("-", "−") for value in values],
+        text=[number_text(value, "+.2f") for value in values],
         textposition="outside",
         cliponaxis=False,
         customdata=labels(names, None),

@@ -88,3 +88,11 @@ def _cut(text: str, limit: int | None) -> str:
 def _joins(character: str) -> bool:
     """True if the character belongs to the one before it."""
     return unicodedata.category(character)[0] == "M" or character in _KEPT_FORMATS
+
+
+def number_text(value: float, form: str) -> str:
+    """A number by a format, with a real minus sign; what rounds to zero has no minus, so that −0.00 is never shown."""
+    text = format(value, form)
+    if any(digit in text for digit in "123456789"):
+        return text.replace("-", "−")
+    return text.replace("-", "+" if form.startswith("+") else "")

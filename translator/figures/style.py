@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
 from translator.errors import InputError
-from translator.figures.label import labels
+from translator.figures.label import labels, number_text
 
 Theme = Literal["light", "dark"]
 Scale = list[tuple[float, str]]
@@ -182,7 +182,7 @@ def cell_numbers(fig: go.Figure, values: np.ndarray, limits: tuple[float, float]
         x=columns.ravel(),
         y=rows.ravel(),
         mode="text",
-        text=[format(value, number).replace("-", "−") for value in values.ravel()],
+        text=[number_text(value, number) for value in values.ravel()],
         textfont={"size": 12, "color": [ink_on(each) for each in sample_colorscale(known, places, colortype="tuple")]},
         hoverinfo="skip",
         showlegend=False,

@@ -13,7 +13,7 @@ from translator.analysis import bench, interventions
 from translator.analysis import heads as head_measures
 from translator.analysis import profile as profiles
 from translator.analysis.gold import words_of
-from translator.figures.label import plain
+from translator.figures.label import number_text, plain
 from translator.pipeline import Translator
 from translator.trace import Trace
 from translator.ui.asked import Asked
@@ -91,5 +91,5 @@ def table(head: list[str], rows: list[list[str]]) -> Answer:
 
 
 def minus(value: float, form: str = ".2f") -> str:
-    """A number as it is shown, with a real minus sign."""
-    return format(value, form).replace("-", "−")
+    """A number as it is shown, with a real minus sign; what rounds to zero is no negative number."""
+    return number_text(value, form)
