@@ -115,7 +115,7 @@ def drawn_words(figure: dict) -> set[str]:
 def test_one_translation_serves_every_question(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models = Models({"de-en": tiny_checkpoint}, device="cpu")
     asked = {"text": "Das Haus ist alt.", "direction": "de-en"}
-    board, _, ask, _ = server_functions(models)
+    board, _, ask, *_ = server_functions(models)
     first = board({**asked, "kind": "cross"})
     monkeypatch.setattr(models.get("de-en"), "translate", None)
     again = ask({**asked, "view": "lens", "options": {}, "id": first["id"]})

@@ -243,7 +243,7 @@ def _slopes(pair: Pair, read: Tensor, order: list[int], score: Score) -> Tensor:
 
 def _side_by_side(read: Tensor, slope: Tensor, wanted: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """Gradients by `wanted` [P, ·, D] of each row n of `read` [P, n, D] by itself, times its `slope`: [n, P, ·, D]."""
-    each = torch.eye(read.shape[1], dtype=read.dtype, device=read.device)[:, None, :, None] * slope
+    each = torch.eye(read.shape[1], dtype=read.dtype).to(read.device)[:, None, :, None] * slope
     return torch.autograd.grad(read, wanted, each, retain_graph=True, is_grads_batched=True)
 
 
