@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +20,7 @@ from translator.ui import frontend
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.payload import unpack
 from translator.ui.serve import Server
+from translator.ui.session import FRAME
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 PATIENCE = 60_000
@@ -80,7 +82,9 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     go = threading.Event()
 
     def later(model: Transformer, ids: Sequence[int], cache: Cache, *others: Any) -> Stepped:
-        if cache.length >= 2:
+        if cache.length == 1:
+            time.sleep(2 * FRAME)  # a step that comes sooner after another is not told
+        elif cache.length >= 2:
             go.wait(HELD_AT_MOST)
         return advance(model, ids, cache, *others)
 
