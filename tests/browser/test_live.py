@@ -231,6 +231,26 @@ def test_a_phone(browser: Browser, host: Any, tiny: Translator) -> None:
     context.close()
 
 
+def test_the_theme_is_the_system_s_until_one_is_chosen(browser: Browser, host: Any) -> None:
+    """As on the served page, where Gradio follows it."""
+    context = browser.new_context(color_scheme="dark")
+    page = opened(context, host.address)
+    is_dark = "document.body.classList.contains('dark')"
+    assert page.evaluate(is_dark)
+    assert page.get_attribute(".theme", "aria-pressed") == "true"
+    page.emulate_media(color_scheme="light")
+    until(page, lambda: not page.evaluate(is_dark))
+    page.click(".theme")  # chosen: dark
+    page.emulate_media(color_scheme="dark")
+    page.emulate_media(color_scheme="light")
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert page.evaluate(is_dark)
+    page.reload()
+    page.wait_for_selector("#attention-detail .xtick")
+    assert page.evaluate(is_dark)
+    context.close()
+
+
 def test_the_lab_and_compare(context: BrowserContext, host: Any, tiny: Translator) -> None:
     page = opened(context, host.address)
     page.click("[role=tab]:has-text('Lab')")

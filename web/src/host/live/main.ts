@@ -2,6 +2,7 @@
 
 import { copyText } from "../../dom/clipboard";
 import { el } from "../../dom/element";
+import { recall } from "../../dom/storage";
 import { plant } from "../../dom/template";
 import { t } from "../../i18n/words";
 import { loadPlotly } from "../../plot/plotly";
@@ -67,6 +68,16 @@ const onlyExamples = (): void => {
   entry.explorer.notice(t(CANNOT), true);
 };
 
+/** The theme is the system's, also when that changes, until the visitor chooses one. */
+const followSystem = (): void => {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const follow = () => {
+    if (!recall("theme")) document.body.classList.toggle("dark", system.matches);
+  };
+  system.addEventListener("change", follow);
+  follow();
+};
+
 /** Run once, when a tab is opened for the first time. */
 const whenFirstShown = (id: string, run: () => void): void =>
   document
@@ -86,6 +97,7 @@ const open = async (): Promise<void> => {
   document.querySelector("#direction")!.append(directions("direction", first));
   settingsForm(document.querySelector("#settings .form")!);
   dressFields();
+  followSystem();
   mountChrome(document.querySelector("#page-chrome")!);
   mountAbout(document.querySelector("#about")!);
   const line = document.querySelector<HTMLElement>("#weights")!;
