@@ -42,6 +42,7 @@ def test_the_settings_are_the_fields_of_the_config_with_their_types() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # without a cache the types of torch are read first
 def test_a_type_checker_knows_every_setting(tmp_path: Path) -> None:
     (tmp_path / "right.py").write_text(RIGHT)
     calls = "".join(f"    model.{call}\n" for call in WRONG)
