@@ -251,6 +251,25 @@ def test_the_theme_is_the_system_s_until_one_is_chosen(browser: Browser, host: A
     context.close()
 
 
+def test_nothing_asks_the_lab_for_a_view_that_it_lacks(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    """Else a visitor fetches the model only to read that the view needs a server."""
+    page = opened(context, host.address)
+    for text in (PREPARED, TYPED):
+        if text == TYPED:
+            type_and_translate(page, text)
+        page.click("#attention-kind [data-kind=encoder]")
+        page.click(".chips.src .chip >> nth=1")
+        assert page.locator(".cand li button.t").count() > 0  # to go on with another candidate needs no lab
+        asking = page.locator(":is(#explorer, #compare) :is(.ask, .why-cell, .doubts)").locator("visible=true")
+        assert asking.evaluate_all("nodes => nodes.map((node) => node.title)") == []
+    page.click("[role=tab]:has-text('Compare')")
+    for side, text in (("a", TYPED), ("b", PREPARED)):
+        page.fill(f"#compare-{side} textarea", text)
+    page.click("#compare-run")
+    page.wait_for_selector(f"#compare :text('{tiny.translate(TYPED).translation[:12]}')")
+    assert page.locator("#compare .carries").is_hidden()
+
+
 def test_the_lab_and_compare(context: BrowserContext, host: Any, tiny: Translator) -> None:
     page = opened(context, host.address)
     page.click("[role=tab]:has-text('Lab')")

@@ -9,6 +9,9 @@ import type {
   TracePayload,
 } from "../protocol/messages";
 
+/** The views of the lab that the worker answers; the others need Python. */
+export const ANSWERED = ["force", "edit", "beams"] as const;
+
 /** Every call: what it is given and what it gives in the end. */
 export interface Calls {
   /** Fetch a checkpoint, or find that it is here. */

@@ -2,6 +2,7 @@
 
 import { labField } from "../protocol/registry";
 import type { Bundle } from "./bundle";
+import type { ANSWERED } from "./calls";
 import { check } from "./check";
 import { scoreOf, whole } from "./lab";
 import { plain } from "./messages/label";
@@ -32,7 +33,11 @@ export function view(bundle: Bundle, trace: Trace, name: string, asked: Asked): 
   return known(bundle, trace, asked);
 }
 
-const VIEWS: Record<string, View> = { force: forceView, edit: editView, beams: beamsView };
+const VIEWS: Record<string, View> & Record<(typeof ANSWERED)[number], View> = {
+  force: forceView,
+  edit: editView,
+  beams: beamsView,
+};
 
 function forceView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
   const ids = targetIds(bundle, read("force", "target", asked) as string);

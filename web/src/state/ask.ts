@@ -21,6 +21,17 @@ export interface LabQuestion {
 /** Only the whole page has a lab: an explorer that stands elsewhere has none. */
 export const hasLab = (): boolean => !!document.querySelector("#tabs");
 
+/** The views that the page's lab answers; null: every one. */
+let answered: ReadonlySet<string> | null = null;
+
+/** The page's lab answers these views alone: nothing on the page asks for another. */
+export const answersOnly = (views: readonly string[]): void => {
+  answered = new Set(views);
+};
+
+/** Whether the page has a lab that answers a view. */
+export const labAnswers = (view: string): boolean => hasLab() && (!answered || answered.has(view));
+
 let waiting: LabQuestion | null = null;
 
 /** Open the lab and ask it; where Gradio has not built it yet, it takes the question when it comes. */

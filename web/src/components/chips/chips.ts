@@ -9,7 +9,7 @@ import { LANGUAGES } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { SPACE, SPECIAL, UNKNOWN } from "../../protocol/flags";
 import type { Token } from "../../protocol/messages";
-import { askAbout, hasLab } from "../../state/ask";
+import { askAbout, labAnswers } from "../../state/ask";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
 import type { Translation } from "../../trace/translation";
 
@@ -153,10 +153,7 @@ export const makeChips = (x: Needs): Part => {
   let built: Translation | null = null;
   for (const side of SIDES) listen(x, side, boxes[side]);
   const where = x.find(".went");
-  where.addEventListener("click", () => {
-    const doubted = x.trace.marks?.src.some(({ ids }) => ids.includes(chosen()!));
-    askAbout(x.trace, doubted ? "omissions" : "align");
-  });
+  where.addEventListener("click", () => askAbout(x.trace, whereAsks()));
 
   const build = () => {
     for (const side of SIDES)
@@ -181,10 +178,15 @@ export const makeChips = (x: Needs): Part => {
     if (kind === "decoder") return null;
     return kind === "encoder" ? query : (pins.columns.at(-1) ?? null);
   };
+  /** The view that says where the chosen token went. */
+  const whereAsks = () => {
+    const doubted = x.trace.marks?.src.some(({ ids }) => ids.includes(chosen()!));
+    return doubted ? "omissions" : "align";
+  };
   const paintWhere = () => {
     const i = chosen();
     const token = i === null || x.trace.live ? undefined : x.trace.src[i];
-    where.hidden = !token || !!(token.f & SPECIAL) || !hasLab();
+    where.hidden = !token || !!(token.f & SPECIAL) || !labAnswers(whereAsks());
     if (!token) return;
     const { g, s: texts } = x.trace.words!.src;
     where.title = where.ariaLabel = t("Where did {word} go?", { word: cut(texts[g[i!]]) });

@@ -5,7 +5,7 @@ import { clamp, percent } from "../../format/number";
 import { LANGUAGES } from "../../i18n/language";
 import { t, tMessage, tParts } from "../../i18n/words";
 import type { Health, Kind, Marks, Piece } from "../../protocol/messages";
-import { askAbout, hasLab } from "../../state/ask";
+import { askAbout, labAnswers } from "../../state/ask";
 import type { ExplorerContext } from "../../state/context";
 import { piecesOf, specialShares } from "../../trace/share";
 import type { Translation } from "../../trace/translation";
@@ -247,7 +247,9 @@ export const makeHealth = (x: Needs): HealthStrip => {
         shares: specialShares(trace),
         truncated: trace.truncated,
         produced: trace.tgt.length,
-        ...(hasLab() ? { doubts: trace.marks, ask: () => askAbout(trace, "omissions") } : {}),
+        ...(labAnswers("omissions")
+          ? { doubts: trace.marks, ask: () => askAbout(trace, "omissions") }
+          : {}),
       },
       LANGUAGES[trace.checkpoint.src] || trace.checkpoint.src,
     );

@@ -1,7 +1,7 @@
 /* What asks the lab about a cell of the map: the one that was clicked, tapped or chosen by Enter. */
 
 import { t } from "../../i18n/words";
-import { askWhyHere, hasLab } from "../../state/ask";
+import { askWhyHere, labAnswers } from "../../state/ask";
 import type { ExplorerContext } from "../../state/context";
 import type { Cell } from "../../state/view";
 
@@ -32,7 +32,7 @@ export const makeWhyHere = (x: Needs): (() => void) => {
   return () => {
     const { view, overlay } = x.state;
     const single = view === "heatmap" || (view === "arcs" && !overlay.length);
-    const cell = single && hasLab() && !x.trace.live ? askedAbout(x) : null;
+    const cell = single && labAnswers("why") && !x.trace.live ? askedAbout(x) : null;
     button.hidden = !cell;
     if (!cell) return;
     const { rows, columns } = x.picture();

@@ -9,7 +9,7 @@ import { LANGUAGES } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { SPECIAL } from "../../protocol/flags";
 import type { Hypothesis } from "../../protocol/messages";
-import { askAbout, askWhyHere, hasLab } from "../../state/ask";
+import { askAbout, askWhyHere, hasLab, labAnswers } from "../../state/ask";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
 import { type Weighed, candidatesOf } from "../../trace/candidates";
 import { type Group, type Link, strongest } from "../../trace/picture";
@@ -36,13 +36,13 @@ export interface Resuming {
   word: string;
 }
 
-/** A token with its probability as number and bar; `ask` asks why it is said, or not said, `resume` goes on with it. */
+/** A token with its probability as number and bar; `ask` asks why it is said, or not said, `resume` goes on with it; null: the page cannot. */
 const candidate = (
   { s, i, p, f, chosen, rest }: Weighed,
   ask: ((word: string, chosen: boolean) => void) | null,
-  resume: (id: number, word: string) => void,
+  resume: ((id: number, word: string) => void) | null,
 ): HTMLElement => {
-  const other = ask && i !== undefined && !chosen;
+  const other = resume && i !== undefined && !chosen;
   const name = "t" + (f & SPECIAL ? " sp" : "");
   const word = other
     ? el("button", {
@@ -133,7 +133,7 @@ export const makeSide = (x: Needs): Part => {
     const room = phone() ? 8 : searched(x.trace) ? 3 : 6;
     list.replaceChildren(
       ...candidatesOf(x.trace, step, room).map((each) =>
-        candidate(each, asked() ? why : null, resume),
+        candidate(each, asked() && labAnswers("contrast") ? why : null, asked() ? resume : null),
       ),
     );
   };
@@ -142,7 +142,7 @@ export const makeSide = (x: Needs): Part => {
     const detail: Resuming = { prefix, word };
     list.dispatchEvent(new CustomEvent(RESUME, { detail, bubbles: true }));
   };
-  /** Whether the lab can be asked: what is still being written has no text of its own yet. */
+  /** Whether the page goes on from what is shown: what is still being written has no text of its own yet. */
   const asked = () => hasLab() && !x.trace.live;
   const why = (word: string, chosen: boolean) =>
     askAbout(x.trace, "contrast", {
@@ -169,7 +169,7 @@ export const makeSide = (x: Needs): Part => {
     x.find(".links-note").textContent =
       kind === "encoder" ? ofToken : t("at step {n}", { n: step + 1 });
     const shown = strongest(picture, row, searched(x.trace) && !phone() ? 3 : 5);
-    const known = asked() && x.state.view !== "aggregate" && picture.rows[row];
+    const known = asked() && labAnswers("why") && x.state.view !== "aggregate" && picture.rows[row];
     const here = known
       ? (column: number) => whyHere(picture.rows[row], picture.columns[column])
       : null;

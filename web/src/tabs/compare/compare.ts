@@ -4,7 +4,7 @@ import { el } from "../../dom/element";
 import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { TracePayload } from "../../protocol/messages";
-import { askLab } from "../../state/ask";
+import { askLab, labAnswers } from "../../state/ask";
 import { type ComparisonLink, comparisonInLink } from "../../state/compare-link";
 import { type PageFields, type Props, type Watch, pageData } from "../page";
 import { Comparison } from "./comparison";
@@ -87,7 +87,7 @@ export const mountCompare = (
   const show = (a: TracePayload, b: TracePayload, at?: string) => {
     const same = JSON.stringify(a.checkpoint) === JSON.stringify(b.checkpoint);
     further = same && a.source !== b.source ? [a, b] : null;
-    view.find(".carries").hidden = !further;
+    view.find(".carries").hidden = !further || !labAnswers("patch");
     const asked = linked && a.source === linked.a.text && b.source === linked.b.text;
     view.show(a, b, asked ? linked!.view : null, at);
     if (asked) linked = null;
