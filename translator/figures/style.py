@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -118,6 +119,12 @@ def ink_on(colour: tuple[float, float, float]) -> str:
 
 def figure(theme: Theme) -> go.Figure:
     """An empty figure of the theme: no grid, margins that fit the labels."""
+    return go.Figure(layout={"template": _template(theme)})  # plotly copies it, so that no figure changes another
+
+
+@cache
+def _template(theme: Theme) -> go.layout.Template:
+    """The layout of every figure of a theme, made once: plotly checks each value, which took half of a small figure."""
     colours = palette(theme)
     axis = dict(
         showgrid=False,
@@ -140,7 +147,7 @@ def figure(theme: Theme) -> go.Figure:
         hoverlabel=dict(bgcolor=colours.ink, font=dict(family=SANS, size=13, color=colours.page), align="left"),
         legend=dict(font=dict(size=13, color=colours.second), bgcolor="rgba(0,0,0,0)"),
     )
-    return go.Figure(layout=go.Layout(template=go.layout.Template(layout=layout)))
+    return go.layout.Template(layout=layout)
 
 
 def token_axis(tokens: Sequence[str], *, title: str, down: bool = False) -> dict[str, object]:
