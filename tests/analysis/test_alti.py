@@ -165,6 +165,47 @@ def test_the_layers_are_joined_as_one_walk_back_through_the_model(tiny: Translat
     np.testing.assert_allclose(found.total.target[:4], target[:4], atol=1e-9)
 
 
+def test_with_pre_norm_the_totals_are_those_of_the_authors_program(
+    remade: Callable[..., tuple[Translator, Trace]],
+) -> None:
+    """Their way of joining: source and prefix side by side in one matrix, rows scaled to sum to 1 in every layer."""
+    made, trace = remade()
+    found, model = alti(made, trace), made.bundle.model
+    reading = Reading(model, trace)
+
+    def shares(residual: Any, attention: Any, weights: np.ndarray, keys: np.ndarray, own: bool) -> np.ndarray:
+        stream = reading.given[residual, "leave"][0]
+        w_v, b_v = (each[2 * attention.inner :].double().numpy() for each in (attention.qkv.weight, attention.qkv.bias))
+        values = (keys @ w_v.T + b_v).reshape(len(keys), attention.heads, attention.d_head)
+        w_o = attention.out.weight.double().numpy().reshape(-1, attention.heads, attention.d_head)
+        vectors = np.einsum("hqk,khe,dhe->qkd", weights, values, w_o)
+        round_it = np.eye(len(stream))[..., None] * stream if own else stream[:, None]
+        vectors = vectors + round_it if own else np.concatenate([vectors, round_it], axis=1)
+        output = vectors.sum(1) + numpy_of(attention.out, "bias")
+        distances = np.abs(vectors - output[:, None]).sum(-1)
+        raised = np.clip(np.abs(output).sum(-1, keepdims=True) - distances, 0, None)
+        raised_shares: np.ndarray = raised / raised.sum(-1, keepdims=True)
+        return raised_shares
+
+    memory = np.eye(len(trace.src))
+    for layer, weights in zip(model.encoder, trace.encoder, strict=True):
+        keys = reading.given[layer.attention_residual, "enter"][1]
+        memory = shares(layer.attention_residual, layer.attention, weights, keys, True) @ memory
+    rolled = np.zeros((0, 0))
+    for block, own, across in zip(model.decoder, trace.decoder, trace.cross, strict=True):
+        keys = reading.given[block.attention_residual, "enter"][1]
+        self_shares = shares(block.attention_residual, block.attention, own, keys, True)
+        cross = shares(block.cross_residual, block.cross, across, reading.memory, False)
+        read, self_shares = cross[:, :-1] @ memory, self_shares * cross[:, -1:]
+        rolled = (
+            self_shares @ rolled + np.pad(read, ((0, 0), (0, len(read))))
+            if rolled.size
+            else np.hstack([read, self_shares])
+        )
+        rolled = rolled / rolled.sum(-1, keepdims=True)
+    np.testing.assert_allclose(np.hstack([found.total.source, found.total.target]), rolled, atol=1e-4)
+
+
 def test_nothing_comes_from_what_is_masked_or_later(tiny: Translator, trace: Trace) -> None:
     found = alti(tiny, trace)
     assert (found.decoder[:, ~np.tri(len(trace.tgt), dtype=bool)] == 0).all()
