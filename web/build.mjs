@@ -5,6 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import * as esbuild from "esbuild";
+import { faults } from "./lint/sentences.js";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const { values } = parseArgs({
@@ -70,6 +71,14 @@ const style = {
   },
 };
 
+/** A sentence that no source says, or that a table has no entry for, fails the build: a page would show it in English. */
+const sentences = {
+  name: "sentences",
+  setup(build) {
+    build.onStart(() => ({ errors: faults().map((text) => ({ text })) }));
+  },
+};
+
 /** @type {import("esbuild").BuildOptions} */
 const shared = {
   absWorkingDir: here,
@@ -92,6 +101,7 @@ const builds = [
   {
     ...shared,
     format: "iife",
+    plugins: [sentences, ...shared.plugins],
     entryPoints: [
       { in: "src/main.ts", out: "explorer" },
       { in: "src/style.css", out: "explorer" },

@@ -1,0 +1,90 @@
+/* The tables of sentences against the sources: what a source asks for has an entry, and each entry is said by one. */
+
+import { readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const LOCALES = "assets/locales";
+
+const files = (folder, endings) =>
+  readdirSync(path.join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => endings.some((ending) => name.endsWith(ending)))
+    .filter((name) => !name.includes(".test."))
+    .map((name) => ({
+      file: path.posix.join(folder, name.replaceAll(path.sep, "/")),
+      text: readFileSync(path.join(ROOT, folder, name), "utf8"),
+    }));
+
+/** Literals that stand behind each other are joined, and every hole is an empty one. */
+const plain = (text, hole) =>
+  text
+    .replace(/"\s*\n\s*f?"/g, "")
+    .replace(/\\"/g, '"')
+    .replace(hole, "{}");
+const HOLE = /\$\{[^{}]*\}|\{\w+\}/g; // in templates, and in the tables
+const EXPRESSION = /\{[^{}"\n;]*\}/g; // in Python's f-strings
+
+/** Sentences that the server puts together of parts, so that no search finds them whole: where. */
+const COMPOSED = {
+  "{name} is {value}, which is no single token of {model}: its pieces are {pieces}; choose one":
+    "analysis/contrast.py",
+  "what is 'pattern', which needs sentences that match token by token; the sentences have {first} and {second} tokens":
+    "analysis/patching.py",
+  "the table of en-zh": "positions_tab.py",
+  "the table of de-en": "positions_tab.py",
+  "relative entropy": "a measure of lab_views.py, without its underscore",
+  "{name} is {value}; it must be a whole number from {low} to {high}": "questions.py",
+  "{name} is missing; it must be a whole number from {low} to {high}": "questions.py",
+  "{name} is {value}; it must be a number from {low} to {high}": "questions.py",
+  "the number of {name} is {value}; it must be a whole number from {low} to {high}":
+    "positions_tab.py",
+  "no translation within {n} seconds: the translator is busy; try again in a few seconds, or send a shorter text":
+    "gate.py and turns.py",
+};
+
+/** What a source says: in TypeScript as an argument of `t` or `tParts`, in markup as an attribute. */
+const ASKED = {
+  ".ts": /\bt(?:Parts)?\(\s*"((?:[^"\\]|\\.)*)"/g,
+  ".html": /\bdata-(?:t|aria)="([^"]+)"/g,
+};
+
+/** The tables by their files. */
+const tables = () =>
+  files(LOCALES, [".json"]).map(({ file, text }) => ({ file, table: JSON.parse(text) }));
+
+/** All that may say a sentence, as one text. */
+const said = () =>
+  [
+    ...files("web/src", [".ts", ".html"]).map(({ text }) => plain(text, HOLE)),
+    ...files("translator", [".py"]).map(({ text }) => plain(text, EXPRESSION)),
+    ...files("assets", ["examples.json"]).map(({ text }) => text),
+  ].join("\n");
+
+/** The sentences of a table that no source says. */
+export const unsaid = (table, sources = said()) =>
+  Object.keys(table).filter(
+    (english) => !(english in COMPOSED) && !sources.includes(plain(english, HOLE)),
+  );
+
+/** The sentences that sources of the front end ask for, each with the file that does. */
+export const asked = () =>
+  Object.entries(ASKED).flatMap(([ending, pattern]) =>
+    files("web/src", [ending]).flatMap(({ file, text }) =>
+      [...text.matchAll(pattern)].map(([, english]) => ({
+        file,
+        english: english.replace(/\\(["\\])/g, "$1"),
+      })),
+    ),
+  );
+
+/** What is wrong with the tables, each fault with the sentence that it is about. */
+export const faults = () => {
+  const wanted = asked();
+  const sources = said();
+  return tables().flatMap(({ file, table }) => [
+    ...unsaid(table, sources).map((english) => `${file}: no source says “${english}”`),
+    ...wanted
+      .filter(({ english }) => !Object.hasOwn(table, english))
+      .map((each) => `${file}: no entry for “${each.english}”, which ${each.file} asks for`),
+  ]);
+};
