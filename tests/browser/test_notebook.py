@@ -6,14 +6,16 @@ import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from queue import Empty
+from threading import Thread
+from typing import IO, Any
 
 import nbformat
 import pytest
@@ -37,6 +39,8 @@ CELLS = (
     "both = translator.compare(a, b, language='en')\nboth",
 )
 PATIENCE = 60_000
+WAIT = 10
+"""Seconds that what a person does may take to reach the kernel."""
 FURTHER = 120 * 1024
 """Bytes that one more trace may cost a notebook."""
 
@@ -68,13 +72,15 @@ class Lab:
         return "".join(printed).strip()
 
     def until(self, code: str, right: Callable[[str], bool]) -> str:
-        """What code prints, once it is right."""
-        for _ in range(100):
-            found = self.run(code)
-            if right(found):
-                return found
-            time.sleep(0.1)
-        raise AssertionError(f"{code} still prints {found!r}")
+        """What code prints, once it is right: it is run again whenever the kernel has done something else."""
+        end = time.monotonic() + WAIT
+        while not right(found := self.run(code)):
+            try:
+                # What the kernel did since, it also published: nothing is missed between the two calls.
+                self.kernel.get_iopub_msg(timeout=max(0, end - time.monotonic()))
+            except Empty:
+                raise AssertionError(f"{code} still prints {found!r}") from None
+        return found
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -89,13 +95,12 @@ def write_notebook(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def wait_for_server(address: str) -> None:
-    for _ in range(300):
-        try:
-            with urllib.request.urlopen(f"{address}api/status", timeout=2):  # noqa: S310 - our own server
-                return
-        except OSError:
-            time.sleep(0.2)
+def wait_for_server(said: IO[str], log: IO[str]) -> None:
+    """Copy what the server says into `log` until it listens."""
+    for line in said:
+        log.write(line)
+        if "is running at" in line:
+            return
     raise AssertionError("JupyterLab did not start")
 
 
@@ -109,10 +114,13 @@ def lab(browser: Browser, make_trace: Callable[..., Trace], tmp_path_factory: py
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"]
     command += ["--IdentityProvider.token=", "--LabApp.extension_manager=readonly", f"--ServerApp.root_dir={folder}"]
     log = (folder / "log.txt").open("w")
-    server = subprocess.Popen(command, env=own, stdout=log, stderr=log)
+    server = subprocess.Popen(command, env=own, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert server.stdout is not None
+    rest = Thread(target=shutil.copyfileobj, args=(server.stdout, log), daemon=True)
     address = f"http://127.0.0.1:{port}/"
     try:
-        wait_for_server(address)
+        wait_for_server(server.stdout, log)
+        rest.start()  # a full pipe would stop the server
         context = browser.new_context(viewport={"width": 1440, "height": 1000}, locale="en-US")
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
@@ -133,6 +141,9 @@ def lab(browser: Browser, make_trace: Callable[..., Trace], tmp_path_factory: py
     finally:
         server.terminate()
         server.wait(30)
+        if rest.ident is not None:
+            rest.join(10)
+        log.close()
 
 
 def run_all(page: Page) -> None:
@@ -217,14 +228,13 @@ def test_scripts_come_once_to_a_notebook(lab: Lab) -> None:
 
 def test_an_exported_notebook_keeps_the_picture(lab: Lab, browser: Browser) -> None:
     path = lab.folder / "note.ipynb"
+    for number in range(len(CELLS)):
+        expect(lab.output(number).locator(".xtick").first).to_be_visible()
     lab.page.get_by_role("menuitem", name="File", exact=True).click()
-    lab.page.get_by_role("menuitem", name=re.compile("^Save Notebook(?! As)")).click()
-    for _ in range(100):
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        outputs = [cell["outputs"] for cell in saved["cells"]]
-        if all(outputs):
-            break
-        time.sleep(0.1)
+    with lab.page.expect_response(lambda answer: answer.request.method == "PUT" and path.name in answer.url):
+        lab.page.get_by_role("menuitem", name=re.compile("^Save Notebook(?! As)")).click()
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    assert all(cell["outputs"] for cell in saved["cells"])
     command = [sys.executable, "-m", "nbconvert", "--to", "html", "--output", "export.html", str(path)]
     subprocess.run(command, cwd=lab.folder, env=environment(lab.folder), check=True, capture_output=True)
     context = browser.new_context(offline=True)
