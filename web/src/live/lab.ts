@@ -4,7 +4,7 @@ import type { Kind, Role } from "../protocol/messages";
 import { KINDS } from "../protocol/messages";
 import type { Bundle } from "./bundle";
 import { importance } from "./engine/importance";
-import type { Gates } from "./engine/transformer";
+import type { Gates } from "./engine/passes";
 import { headStats } from "./messages/heads";
 import type { Request } from "./request";
 import { words } from "./text/segment";

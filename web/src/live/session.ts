@@ -3,7 +3,7 @@
 import type { Encoding, Health, Piece, StepPayload, TracePayload } from "../protocol/messages";
 import type { Bundle } from "./bundle";
 import type { IdStep } from "./decode/steps";
-import type { Gates } from "./engine/transformer";
+import type { Gates } from "./engine/passes";
 import { healthMessage, splitMessage } from "./messages/health";
 import { stepMessage, traceMessage } from "./messages/payload";
 import { makeRequest, problemOf, sourceLimit, targetIds } from "./request";

@@ -3,7 +3,7 @@
 import type { Bundle } from "./bundle";
 import { best, type Beam, type Hypothesis, type IdStep, type Ranked } from "./decode/steps";
 import { search } from "./decode/search";
-import type { Encoded, Gates } from "./engine/transformer";
+import type { Encoded, Gates } from "./engine/passes";
 import { padded } from "./engine/transformer";
 import type { Maps } from "./messages/heads";
 import type { Request } from "./request";

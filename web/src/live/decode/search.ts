@@ -1,6 +1,7 @@
 /* Search for one translation over ids, one step at a time: decode/search.py. */
 
-import type { Cache, Encoded, Gates, Transformer } from "../engine/transformer";
+import type { Cache, Encoded, Gates } from "../engine/passes";
+import type { Transformer } from "../engine/transformer";
 import { attentionPaid, BeamSearch, covered, penalty, type Candidate } from "./beam";
 import type { DecodeConfig } from "./config";
 import { generator } from "./random";

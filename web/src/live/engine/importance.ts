@@ -2,7 +2,8 @@
 
 import type { Kind } from "../../protocol/messages";
 import { headSize } from "./config";
-import { padded, type Encoded, type Transformer } from "./transformer";
+import type { Encoded } from "./passes";
+import { padded, type Transformer } from "./transformer";
 
 /** Rows that are projected to the vocabulary at once. */
 const CHUNK = 32;

@@ -2,13 +2,12 @@
 
 import { el } from "../../dom/element";
 import { t, tMessage, tText } from "../../i18n/words";
-import type { LabAnswer, LabQuestion, LabView, Progress } from "../../protocol/lab";
+import type { LabAnswer, LabQuestion, LabView } from "../../protocol/lab";
 import { paintAnswer, paintLines } from "./answer";
 import { type Options, fieldOf } from "./form";
 import type { Requests } from "./requests";
 import { makeTake } from "./take";
-
-type Find = <E extends Element = HTMLElement>(selector: string) => E;
+import { type Find, makeWaiting } from "./waiting";
 
 /** What a view cannot be asked without. */
 const NEEDED: Record<string, string> = { force: "target", patch: "other" };
@@ -49,36 +48,6 @@ export interface QuestionsProps {
   /** Ask about another sentence. */
   ask: (text: string) => void;
 }
-const TICK = 250; // ms
-
-/** A row of seconds while the model works, and how far it is where it says so. */
-const makeWaiting = (find: Find, progress: () => Promise<Progress>): ((on: boolean) => void) => {
-  let timer = 0;
-  let number = 0;
-  const far = async (mine: number) => {
-    const { done, all } = await progress();
-    const bar = find<HTMLProgressElement>(".lab-far");
-    if (mine !== number || !all) return;
-    bar.hidden = false;
-    bar.max = all;
-    bar.value = done ?? 0;
-  };
-  return (on) => {
-    const began = Date.now();
-    const mine = ++number;
-    const say = () => {
-      const seconds = Math.round((Date.now() - began) / 1000);
-      find(".lab-wait").textContent = on ? t("The model is at work: {seconds} s", { seconds }) : "";
-      if (on) void far(mine);
-    };
-    clearInterval(timer);
-    find(".lab-far").hidden = true;
-    find(".lab-view").setAttribute("aria-busy", String(on));
-    find(".lab-stop-view").hidden = !on;
-    if (on) timer = window.setInterval(say, TICK);
-    else say();
-  };
-};
 
 export class Questions {
   private question: LabQuestion;
