@@ -14,10 +14,10 @@ TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
 
 INSTALL = $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt
 PYTEST = OMP_NUM_THREADS=1 $(PY) -m pytest
-# `make unit WORKERS=2` runs the unit tests in two processes; those marked serial run after them, in one.
-WORKERS ?=
+# The unit tests run in so many processes, one for each core up to four; those marked serial run after them, in one.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); echo $$((n < 4 ? n : 4)))
 
-ifeq ($(WORKERS),)
+ifeq ($(WORKERS),1)
 unit-tests = $(PYTEST) -q -m "$(1)"
 else
 unit-tests = $(PYTEST) -q -n $(WORKERS) --dist loadfile -m "$(1) and not serial" && $(PYTEST) -q -m "$(1) and serial"

@@ -47,8 +47,8 @@ def test_a_pair_stays_a_pair(tmp_path: Path, character: str) -> None:
         ("none", None, "No such file"),
         ("latin.txt", b"gut\n\xe4\n", "line 2 is not UTF-8"),
         ("plain.gz", b"no gzip\n", "cannot be read"),
-        ("cut.gz", gzip.compress(b"abc\n" * 999)[:-9], "cannot be read"),
-        ("torn.gz", gzip.compress(bytes(range(250)) * 99)[:40] + b"\xff" * 99, "cannot be read"),
+        ("cut.gz", gzip.compress(b"abc\n" * 999, mtime=0)[:-9], "cannot be read"),
+        ("torn.gz", gzip.compress(bytes(range(250)) * 99, mtime=0)[:40] + b"\xff" * 99, "cannot be read"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes | None, words: str) -> None:
