@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -112,6 +113,33 @@ def test_the_health_strip_counts_while_one_types(open_page: Callable[..., Page])
     page.locator("#source-text textarea").fill("")
     page.locator("#source-text textarea").press_sequentially("One two three.")
     page.wait_for_function("/^3\\s*words/.test(document.querySelector('#input-health').innerText)")
+
+
+def test_no_counts_of_the_former_sentence_stand_beside_another(
+    open_page: Callable[..., Page], held: threading.Event
+) -> None:
+    """As while a model loads: the text is not counted yet, or its first tokens come."""
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if '"inspect"' in (route.request.post_data or ""):
+            waiting.append(route)
+        else:
+            route.continue_()
+
+    page = open_page(routes={"**/component_server/**": hold})
+    assert "words" in page.evaluate(STRIP)
+    page.fill("#source-text textarea", "We are here.")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#input-health :text('not counted yet')")
+    page.wait_for_selector(".chips.tgt .chip:nth-child(2)")
+    assert page.evaluate(STRIP) == "not counted yet"
+    waiting[0].continue_()
+    page.wait_for_selector("#input-health .counts:has-text('3 words')")
+    assert "not translated yet" in page.evaluate(STRIP)
+    held.set()
+    wait_translated(page, "We are here.")
+    assert re.search(r"^3\s*words.*of cross-attention", page.evaluate(STRIP), re.DOTALL)
 
 
 def test_an_inspection_that_comes_after_the_translation_is_not_shown(open_page: Callable[..., Page]) -> None:

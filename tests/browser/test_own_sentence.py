@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -224,3 +225,36 @@ def test_a_candidate_that_is_clicked_begins_the_rest_anew(open_page: Callable[..
     page.click("[data-export=python]")
     ids = [token["id"] for token in trace(page)["tgt"][:2]]
     assert f"prefix={ids}" in page.inner_text(".snippet pre")
+
+
+WORDS = "() => Number(document.querySelector('#input-health .counts b').textContent)"
+
+
+@pytest.mark.parametrize(
+    ("way", "text", "words"),
+    [
+        ("de-en", "Ja – „das“ ist, glaube ich, 3-mal so viel ...", 8),
+        ("en-zh", "I didn't know it, did you?", 6),
+        ("en-zh", "Well!", 1),
+    ],
+)
+def test_every_tab_counts_the_same_words(open_page: Callable[..., Page], way: str, text: str, words: int) -> None:
+    """While it is typed, once it is translated, and in the lesson's first station: a mark is no word."""
+    page = open_page(f"?direction={way}")
+    type_into(page, text)
+    page.wait_for_selector("#input-health :text('not translated yet')")
+    found = [page.evaluate(WORDS)]
+    page.keyboard.press("Enter")
+    translated(page, text)
+    found.append(page.evaluate(WORDS))
+    page.get_by_role("tab", name="Lesson").click()
+    page.wait_for_selector(".lx:not([aria-busy]) .plot .main-svg")
+    assert page.input_value("#lesson-text") == text
+    found.append(int(page.locator(".lx .numbers dt:has-text('words') + dd").inner_text()))
+    assert found == [words] * 3
+
+
+def test_what_is_too_short_for_the_lab_is_told_with_what_it_counts(open_page: Callable[..., Page]) -> None:
+    """Where marks count too, it says so: the strip counts one word here."""
+    page = open_page("#" + urlencode({"lab": "faithfulness", "d": "de-en", "t": "Ja!", "o": "{}"}), shown=".lab-view")
+    expect(page.locator("#lab")).to_contain_text("the source has 2 words and punctuation marks")

@@ -42,6 +42,27 @@ def test_no_sentence_about_a_row_is_cut(open_page: Callable[..., Page], language
         assert not page.evaluate(CUT)
 
 
+HANGING = """() => { const parts = [...document.querySelectorAll('.profile > span')];
+    const lines = new Set(parts.map(n => n.getBoundingClientRect().top));
+    return [lines.size, ...parts.filter(n => getComputedStyle(n, '::after').content !== 'none'
+        && n.nextElementSibling?.getBoundingClientRect().top !== n.getBoundingClientRect().top)
+        .map(n => n.innerText)]; }"""
+
+
+@pytest.mark.parametrize(("language", "sign"), [("en", "%"), ("de", "\u202f%"), ("zh", "%")])
+def test_a_profile_of_two_lines_has_no_mark_at_an_end_and_its_languages_percent(
+    open_page: Callable[..., Page], language: str, sign: str
+) -> None:
+    page = open_page("?direction=de-en", init=f"localStorage.setItem('explorer-language', '{language}')")
+    page.set_viewport_size({"width": 1200, "height": 900})
+    settle(page)
+    lines, *hanging = page.evaluate(HANGING)
+    assert lines >= 2 or language == "zh"
+    assert not hanging
+    for place in (".profile", "#input-health", ".special-share"):
+        assert set(re.findall(r"\d([^\d\w]*%)", page.inner_text(place))) == {sign}, place
+
+
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
 def test_pills_of_examples_leave_no_gap(open_page: Callable[..., Page], language: str) -> None:
     page = open_page("?direction=de-en", init=f"localStorage.setItem('explorer-language', '{language}')")

@@ -1,18 +1,23 @@
-"""What strangers write about their checkpoints is shown as text."""
+"""What the project says of itself, and what strangers write about their checkpoints, which is shown as text."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from translator import Translator
-from translator.errors import CheckpointError
-from translator.ui.about_tab import model_card
+from translator.errors import CheckpointError, InputError
+from translator.ui.about_tab import about, model_card
+from translator.ui.source import source_address
 
+ROOT = Path(__file__).parents[2]
 HARMLESS = {
     "h1",
     "h2",
@@ -87,3 +92,40 @@ def test_why_there_is_no_card_is_text_too(said: str) -> None:
         raise CheckpointError(said)
 
     assert not Elements(model_card(SimpleNamespace(ask=fail), "tiny")).names - {"p"}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("environment", "address"),
+    [
+        ({}, ""),
+        ({"TRANSLATOR_SOURCE": " https://code.example/explorer "}, "https://code.example/explorer"),
+        ({"SPACE_ID": "owner/explorer"}, "https://huggingface.co/spaces/owner/explorer/tree/main"),
+        ({"SPACE_ID": "owner/explorer", "TRANSLATOR_SOURCE": "https://code.example"}, "https://code.example"),
+        ({"SPACE_ID": "owner/../explorer"}, ""),
+    ],
+)
+def test_the_source_is_where_the_host_says(environment: dict[str, str], address: str) -> None:
+    assert source_address(environment) == address
+
+
+@pytest.mark.parametrize("said", ["code.example", "javascript:alert(1)", "https://a> <b"])
+def test_a_source_that_is_no_address_is_refused(said: str) -> None:
+    with pytest.raises(InputError, match=r"TRANSLATOR_SOURCE is .*https://"):
+        source_address({"TRANSLATOR_SOURCE": said})
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+@pytest.mark.parametrize("source", ["", "https://code.example/explorer"])
+def test_about_tells_how_to_cite_as_the_citation_file_does(language: str, source: str) -> None:
+    told, text = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8")), about(language, source)
+    fields = dict(re.findall(r"^  (\w+) += \{+([^{}]+)\}+,?$", text, re.MULTILINE))
+    assert fields.pop("url", "") == source
+    assert fields == {
+        "author": told["authors"][0]["name"],
+        "title": told["title"],
+        "version": told["version"],
+        "year": str(told["date-released"].year),
+        "license": told["license"],
+    }
+    assert (f"<{source}>" in text and "url" in text) if source else not re.search("<|url", text)
+    assert not re.search("VERSION|SOURCE", text) and text.count("](https://") >= 9

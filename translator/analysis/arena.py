@@ -96,7 +96,9 @@ def arena(
     depth, seed = whole("depth", depth, 1, 8), whole("seed", seed, 0, 2**63 - 1)
     words = source_words(trace)
     if len(words) < LEAST_WORDS:
-        raise InputError(f"the source has {len(words)} words; an order of them needs at least {LEAST_WORDS}")
+        raise InputError(
+            f"the source has {len(words)} words and punctuation marks; an order of them needs at least {LEAST_WORDS}"
+        )
     steps = np.array([not token.special for token in trace.tgt])
     if not steps.any():
         raise InputError("the translation has 0 words; there is nothing to explain")

@@ -69,7 +69,9 @@ def faithfulness(
     owned = np.array([not token.special for token in trace.src])
     words = np.unique(groups[owned])
     if len(words) < 3:
-        raise InputError(f"the source has {len(words)} words; a rank correlation needs at least 3")
+        raise InputError(
+            f"the source has {len(words)} words and punctuation marks; a rank correlation needs at least 3"
+        )
     loss = occlusion(translator, trace, [groups == word for word in words], stop=stop)
     maps = {
         "raw": trace.cross.astype(np.float64).mean(axis=(0, 1)),

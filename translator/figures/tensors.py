@@ -147,7 +147,7 @@ def value_counts(series: Mapping[str, np.ndarray], title: str, *, bins: int = 40
             line={"width": 1.5, "color": palette(theme).series[number % len(palette(theme).series)]},
         )
     fig.update_xaxes(type="linear", title_text=label(title, None))
-    fig.update_yaxes(type="linear", title_text="share", tickformat=".0%", rangemode="tozero")
+    fig.update_yaxes(type="linear", title_text="share", rangemode="tozero")
     fig.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
     return fig
 

@@ -12,6 +12,7 @@ from translator import __version__
 from translator.errors import TranslatorError
 from translator.ui import frontend
 from translator.ui.models import Models
+from translator.ui.source import source_address
 from translator.ui.translate_tab import direction_name
 
 
@@ -19,9 +20,7 @@ def about_tab(models: Models) -> None:
     """Build the tab inside the present `gr.Blocks`."""
     with gr.Column(elem_id="about", elem_classes="tab-body"):
         for language in ("en", *frontend.LANGUAGES):  # styles show the one that the page speaks
-            text = (frontend.ASSETS / "about" / f"{language}.md").read_text(encoding="utf-8")
-            text = text.replace("VERSION", __version__)
-            gr.Markdown(text, elem_classes=f"only-{language}")
+            gr.Markdown(about(language, source_address()), elem_classes=f"only-{language}")
         gr.Markdown("## Model cards", elem_classes="model-cards")
         for direction in models.names:
             with gr.Accordion(direction_name(direction), open=False) as folded:
@@ -33,6 +32,13 @@ def about_tab(models: Models) -> None:
                 show_progress="hidden",
                 api_visibility="private",
             )
+
+
+def about(language: str, source: str) -> str:
+    """What the project says of itself, as Markdown; lines about the address of its source only where it is known."""
+    text = (frontend.ASSETS / "about" / f"{language}.md").read_text(encoding="utf-8")
+    lines = [line for line in text.replace("VERSION", __version__).splitlines() if source or "SOURCE" not in line]
+    return "\n".join(lines).replace("SOURCE", source)
 
 
 def model_card(models: Models, direction: str) -> str:

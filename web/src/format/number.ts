@@ -5,7 +5,6 @@ export const clamp = (value: number, low: number, high: number): number =>
 /** A probability to two places. */
 export const two = (value: number): string =>
   value > 0 && value < 0.005 ? "<.01" : value.toFixed(2);
-export const percent = (share: number): string => Math.round(100 * share) + "%";
 
 /** A number with its sign; one that rounds to 0 has none. */
 export const signed = (value: number, digits = 2): string => {

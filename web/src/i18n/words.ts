@@ -4,6 +4,7 @@ import type de from "../../../assets/locales/de.json";
 import type zh from "../../../assets/locales/zh.json";
 import { bold } from "../dom/element";
 import { pageLanguage, tables } from "./language";
+import { thousands } from "./numerals";
 
 /** An English sentence that every language has: any other is an error when the page is built. */
 export type Sentence = keyof typeof zh & keyof typeof de;
@@ -66,7 +67,3 @@ export const tMessage = (text: string): string => {
   }
   return text;
 };
-
-/** Thousands stand apart in German: a comma there would be read as the decimal mark, a point here is it. */
-export const thousands = (text: string): string =>
-  pageLanguage() === "de" ? text.replace(/(?<=\d),(?=\d{3}(?!\d))/g, "\u202f") : text;

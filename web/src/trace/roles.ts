@@ -1,6 +1,6 @@
 /* Roles of heads: how much of a head a role describes, from where on it is named, which head has it most. */
 
-import { percent } from "../format/number";
+import { percent } from "../i18n/numerals";
 import { t } from "../i18n/words";
 import type { HeadTable, Kind, Place, Reading, Role } from "../protocol/messages";
 import { roleSays } from "./names";

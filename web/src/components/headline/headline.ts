@@ -1,7 +1,7 @@
 /* The head's name and profile, and what is shown of it. */
 
 import { el } from "../../dom/element";
-import { percent } from "../../format/number";
+import { percent } from "../../i18n/numerals";
 import { t, tParts } from "../../i18n/words";
 import { SPECIAL } from "../../protocol/flags";
 import type { Kind } from "../../protocol/messages";

@@ -49,9 +49,12 @@ describe("input health", () => {
     expect(alarms()[0]).toContain(said);
   });
 
-  it("says nothing of what was not typed", () => {
-    strip.facts({ ...FACTS, empty: true });
-    expect(items()).toEqual(["nothing typed yet"]);
+  it.each([
+    ["empty", "nothing typed yet"],
+    ["uncounted", "not counted yet"],
+  ])("has no numbers for a text that is %s", (why, said) => {
+    strip.facts({ ...FACTS, [why]: true });
+    expect(items()).toEqual([said]);
   });
 
   it("unfolds every word in pieces, and folds again", () => {

@@ -1,8 +1,9 @@
 /* Input health, before and after: how a text is split, what was normalised, how near its limits it is. */
 
 import { TICK, el, icon } from "../../dom/element";
-import { clamp, percent } from "../../format/number";
+import { clamp } from "../../format/number";
 import { LANGUAGES } from "../../i18n/language";
+import { percent } from "../../i18n/numerals";
 import { t, tMessage, tParts } from "../../i18n/words";
 import type { Health, Kind, Marks, Piece } from "../../protocol/messages";
 import { askAbout, labAnswers } from "../../state/ask";
@@ -31,6 +32,8 @@ export interface Facts extends Health {
   ask?: () => void;
   /** Nothing was typed; then nothing else is there. */
   empty?: boolean;
+  /** Nobody has counted this text yet; then nothing else is there. */
+  uncounted?: boolean;
   /** Why nothing can be said; then nothing else is there. */
   error?: string;
 }
@@ -42,6 +45,8 @@ export interface HealthStrip {
   show(trace: Translation): void;
   /** More is known of a translated text; what is shown of another text stays. */
   marked(trace: Translation): void;
+  /** Whether it shows just these. */
+  holds(facts: Facts): boolean;
   /** Say it again, in another language. */
   speak(): void;
   /** Whether the strip says this sentence. */
@@ -54,6 +59,7 @@ const good = (...nodes: Nodes): HTMLElement => el("li", {}, icon(TICK), ...nodes
 const bad = (...nodes: Nodes): HTMLElement =>
   el("li", { class: "bad" }, el("b", { class: "alarm", text: "!" }), ...nodes);
 const plain = (...nodes: Nodes): HTMLElement => el("li", {}, ...nodes);
+const still = (text: string): HTMLElement => plain(el("span", { class: "cap", text }));
 const strong = (text: string): HTMLElement => el("b", { text });
 
 /** How many words and subwords, as a bar of the limit; what unfolds the split. */
@@ -136,8 +142,7 @@ const outcome = ({ shares, problem, truncated, produced }: Facts): HTMLElement[]
   if (shares) {
     const share = percent(shares.cross);
     items.push(plain(...tParts("{share} of cross-attention goes to special tokens", { share })));
-  } else if (!problem)
-    items.push(plain(el("span", { class: "cap", text: t("not translated yet") })));
+  } else if (!problem) items.push(still(t("not translated yet")));
   if (truncated) {
     const n = produced ?? 0;
     items.push(bad(strong(t("stopped at {n} tokens; raise the limit in Settings", { n }))));
@@ -219,8 +224,8 @@ export const makeHealth = (x: Needs): HealthStrip => {
   const strip = (facts: Facts): HTMLElement[] =>
     facts.error
       ? [bad(strong(tMessage(facts.error)))]
-      : facts.empty
-        ? [plain(el("span", { class: "cap", text: t("nothing typed yet") }))]
+      : facts.empty || facts.uncounted
+        ? [still(facts.empty ? t("nothing typed yet") : t("not counted yet"))]
         : [
             counts(facts, !sheet.hidden, toggle),
             ...foreign(facts, box),
@@ -235,7 +240,7 @@ export const makeHealth = (x: Needs): HealthStrip => {
     of = language;
     box.replaceChildren(...strip(facts));
     x.sayOnce();
-    if (facts.error || facts.empty) sheet.hidden = true;
+    if (facts.error || facts.empty || facts.uncounted) sheet.hidden = true;
     else if (!sheet.hidden) sheet.replaceChildren(...unfolded(facts, of));
   };
   let translated: Translation | null = null;
@@ -263,6 +268,7 @@ export const makeHealth = (x: Needs): HealthStrip => {
     marked: (trace) => {
       if (translated === trace) showTrace(trace);
     },
+    holds: (facts) => known === facts,
     speak: () => known && show(known),
     says: (text) =>
       !!text && [known?.error, known?.problem].some((each) => each && tMessage(each) === text),

@@ -253,6 +253,7 @@ class ExplorerPage {
       this.run++;
       this.pressedWith = settingsAsked();
       this.examples.forget();
+      this.inspect();
       this.pressed = event.timeStamp;
       this.here?.stop();
       if (this.here?.takes(direction())) {

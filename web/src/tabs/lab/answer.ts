@@ -3,6 +3,7 @@
 import { ribbons } from "../../components/ribbons/ribbons";
 import { el } from "../../dom/element";
 import { languagesOf } from "../../i18n/language";
+import { percents } from "../../i18n/numerals";
 import { t, tText, tTextParts } from "../../i18n/words";
 import { mountPlot } from "../../plot/figure";
 import { type PlotNode, whenPlotly } from "../../plot/plotly";
@@ -12,8 +13,10 @@ import type { Options } from "./form";
 
 type Find = <E extends Element = HTMLElement>(selector: string) => E;
 
-/** Columns whose cells are words of ours. */
+/** Columns and {holes} that hold words of ours. */
 const SPOKEN = ["role", "fate", "method"];
+/** Columns and {holes} that hold shares in percent. */
+const SHARES = ["share", "kept", "source", "target", "from the source", "from the target so far"];
 const FAINTEST = 0.1; // a link's weight, at least
 
 /** A link keeps its weight as width and colour; a link of one's own that was not found is dashed. */
@@ -39,20 +42,22 @@ const alignmentOf = (
   return el("div", { class: "lab-ribbons", translate: "no" }, svg);
 };
 
+/** What stands in a column or a {hole}, in the page's language; the sentence's own tokens stay as they are. */
+const valueOf = (name: string, text: string): string => {
+  if (SPOKEN.includes(name)) return tText(text);
+  return SHARES.includes(name) ? percents(text) : text;
+};
+
 const tableOf = ({ head, rows }: NonNullable<LabAnswer["table"]>): HTMLElement => {
-  const said = (text: string, i: number) => (SPOKEN.includes(head[i]) ? tText(text) : text);
   const titles = head.map((text) => el("th", { scope: "col", text: tText(text) }));
   const lines = rows.map((row) =>
-    el("tr", {}, ...row.map((text, i) => el("td", { text: said(text, i) }))),
+    el("tr", {}, ...row.map((text, i) => el("td", { text: valueOf(head[i], text) }))),
   );
   return el("table", {}, el("thead", {}, el("tr", {}, ...titles)), el("tbody", {}, ...lines));
 };
 
 const lineOf = ([english, values]: Line): HTMLElement => {
-  const said = Object.entries(values).map(([name, value]) => [
-    name,
-    name === "method" ? tText(String(value)) : String(value),
-  ]);
+  const said = Object.entries(values).map(([name, value]) => [name, valueOf(name, String(value))]);
   return el("p", {}, ...tTextParts(english, Object.fromEntries(said)));
 };
 

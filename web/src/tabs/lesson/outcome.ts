@@ -2,7 +2,7 @@
 
 import { el } from "../../dom/element";
 import { languagesOf } from "../../i18n/language";
-import { thousands } from "../../i18n/words";
+import { percents, thousands } from "../../i18n/numerals";
 import type { StationAnswer } from "../../protocol/lesson";
 import { type Say, worded } from "./words";
 
@@ -43,7 +43,7 @@ export const paintOutcome = (box: HTMLElement, props: OutcomeProps): string => {
   const tensor = el("code", { text: now.tensor });
   part(".tensor").replaceChildren(tensor, ...(now.shape.length ? [shape] : []));
   const lang = languagesOf(props.way)[1];
-  const number = (value: string) => el("dd", { text: thousands(say(value)) });
+  const number = (value: string) => el("dd", { text: percents(thousands(say(value))) });
   const text = (value: string) => el("dd", { text: value || "∅", lang });
   part(".numbers").replaceChildren(...pairs(numbers, say, number));
   part(".texts").replaceChildren(...pairs(texts, say, text));
