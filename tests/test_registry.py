@@ -19,12 +19,15 @@ from translator.analysis.positions import with_positions
 from translator.config import DecodeConfig
 from translator.errors import InputError
 from translator.pipeline import Translator
-from translator.registry import decoding, lab
+from translator.registry import decoding, lab, lesson, positions
 from translator.registry.document import COMMANDS
 from translator.registry.field import Field
 from translator.registry.options import Read
 from translator.request import Limits
-from translator.ui import api, limits, translate_tab
+from translator.ui import api, limits, positions_tab, translate_tab
+from translator.ui.lesson import sentence
+from translator.ui.lesson.equations import STATIONS
+from translator.ui.models import Models
 
 ROOT = Path(__file__).parents[1]
 NUMBERS = [each for each in decoding.SETTINGS if each.kind == "number"]
@@ -182,3 +185,57 @@ def test_the_threshold_of_an_aligner_is_that_of_the_form() -> None:
     for value in beyond(each):
         with pytest.raises(InputError, match="threshold"):
             Aligner(threshold=value)
+
+
+@pytest.mark.parametrize("name", STATIONS)
+def test_what_a_station_lets_turn_is_the_registrys(tiny: Translator, name: str) -> None:
+    """Once the temperature had two ranges, the seed three."""
+    fields = lesson.STATIONS.get(name, ())
+
+    def turned(**options: Any) -> dict[str, dict[str, Any]]:
+        message = sentence.station(tiny, name, "Ein Haus ist alt.", options=options)
+        return {each["name"]: each for each in message["controls"]}
+
+    shown = turned()
+    assert list(shown) == [each.name for each in fields]
+    for each in fields:
+        control = shown[each.name]
+        assert each.value is None or control["value"] == each.value
+        if each.kind == "choice":
+            assert [value for value, _ in control["choices"]] == list(each.choices)
+            continue
+        offered = [value for value, _ in control["choices"]] or [control["low"], control["high"]]
+        low, high = offered[0], offered[-1]
+        assert low == each.low and high == (each.high or high) and control["step"] == (each.step or 1)
+        for beyond_it, end in ((low - 1, low), (high + 1, high)):
+            assert turned(**{each.name: beyond_it})[each.name]["value"] == end
+        with pytest.raises(InputError, match=f"{each.name} is 'x'; it must be {each.want(high)}"):
+            turned(**{each.name: "x"})
+
+
+def test_the_lesson_samples_as_a_page_may() -> None:
+    seed, temperature = lesson.field("choice", "seed"), lesson.field("choice", "temperature")
+    assert seed.range == (decoding.setting("seed").low, decoding.setting("seed").most)
+    low, high = decoding.setting("temperature").range
+    assert low <= temperature.range[0] < temperature.range[1] <= high
+    assert temperature.value == decoding.setting("temperature").value
+
+
+def test_the_tab_of_positions_asks_what_the_registry_says() -> None:
+    """Once its sliders began at 8 and 4, and what was refused at 2."""
+    with gr.Blocks() as page:
+        positions_tab.positions_tab(Models({"a": "a"}))
+    shown = [each for each in page.blocks.values() if getattr(each, "label", None)]
+    told = {each.label: each for each in positions.FIELDS}
+    assert [each.label for each in shown] == list(told)
+    for component in shown:
+        each = told[component.label]
+        assert component.value == each.value
+        if each.kind != "range":
+            continue
+        assert (component.minimum, component.maximum, component.step) == (*each.range, each.step)
+        for end in each.range:
+            assert positions_tab._size(each, end) == end
+        for value in beyond(each):
+            with pytest.raises(InputError, match=f"the number of {each.name} is .*; it must be {each.want()}"):
+                positions_tab._size(each, value)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 EXTRAS = {
     "anywidget": "notebook",
+    "brotli": "page",
     "filelock": "train",
     "gradio": "page",
     "huggingface_hub": "hub",

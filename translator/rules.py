@@ -33,7 +33,7 @@ def real(name: str, value: Any, low: float, high: float) -> float:
         InputError: it is none, or not from `low` to `high`; the message calls it `name`.
     """
     number = isinstance(value, Real) and not isinstance(value, bool)
-    require(number and low <= value <= high, name, value, f"a finite number from {low} to {high}")
+    require(number and low <= value <= high, name, value, f"a number from {low} to {high}")
     return value if type(value) in (int, float) else float(value)
 
 

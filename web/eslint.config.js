@@ -2,15 +2,18 @@ import js from "@eslint/js";
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 import { layers } from "./lint/layers.js";
+import { length } from "./lint/length.js";
 
 export default defineConfig([
   globalIgnores(["node_modules/"]),
   js.configs.recommended,
   tseslint.configs.recommended,
   {
-    plugins: { own: { rules: { layers } } },
+    plugins: { own: { rules: { layers, length } } },
     rules: {
       "own/layers": "error",
+      "own/length": "error",
+      "max-lines": ["error", { max: 300, skipBlankLines: true, skipComments: true }],
       "no-undef": "off", // TypeScript knows
       eqeqeq: "error",
       "prefer-const": "error",

@@ -1,10 +1,11 @@
 /* Bundles the part of plotly.js that is drawn with here: `node plotly.mjs PACKAGE OUT`, which `make plotly` calls.
  *
  * PACKAGE is the folder of the package plotly.js with its dependencies beside it; OUT becomes one script, which makes
- * `window.Plotly`. Scatter is part of plotly.js's core. */
+ * `window.Plotly`, and OUT.br the same, packed as far as it goes. Scatter is part of plotly.js's core. */
 
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { brotliCompressSync } from "node:zlib";
 import * as esbuild from "esbuild";
 
 /** What `translator/figures` draws besides: tests/browser/test_drawing.py holds the two together. */
@@ -35,3 +36,4 @@ await esbuild.build({
   },
   logLevel: "info",
 });
+await writeFile(out + ".br", brotliCompressSync(await readFile(out)));

@@ -143,4 +143,4 @@ def test_a_damaged_file_is_fetched_again_and_then_refused(
 
 def test_an_unknown_direction_is_refused_by_name(ask: Callable[..., Any]) -> None:
     (found,) = ask(("load", {"direction": "fr-en"}))
-    assert "no direction fr-en; this page translates tiny" in found["text"]
+    assert "no direction 'fr-en'; there are tiny" in found["text"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
+import brotli
 import httpx
 import pytest
 from hypothesis import given
@@ -165,6 +167,10 @@ def test_the_page_is_compressed_and_says_what_it_will_need(path: str) -> None:
     assert answer.text == "a page " * 1000
     assert answer.headers["content-encoding"] == "gzip" and answer.num_bytes_downloaded < 1000
     assert answer.headers["link"] == LINK[1].decode() and answer.headers["x-content-type-options"] == "nosniff"
+    smaller = ask(guard, "GET", path, headers={"accept-encoding": "gzip, br"})
+    assert smaller.text == answer.text and smaller.headers["content-encoding"] == "br"
+    assert int(smaller.headers["content-length"]) == smaller.num_bytes_downloaded < answer.num_bytes_downloaded
+    assert smaller.headers["vary"] == "Accept-Encoding" and smaller.headers["link"] == LINK[1].decode()
     plain = ask(guard, "GET", path, headers={"accept-encoding": "identity"})
     assert plain.text == "a page " * 1000 and "content-encoding" not in plain.headers
 
@@ -177,6 +183,32 @@ def test_nothing_but_the_page_is_compressed(method: str, path: str) -> None:
     guard = Guard(Inner(b"a part " * 1000), DOORS, page_headers=[LINK])
     answer = ask(guard, method, path, headers={"accept-encoding": "gzip"})
     assert answer.status_code == 200 and not {"content-encoding", "link"} & answer.headers.keys()
+
+
+@pytest.mark.parametrize("offer", ["br;q=0, gzip", "gzip", "brotli", ""])
+def test_whoever_does_not_take_brotli_gets_none(offer: str, tmp_path: Path) -> None:
+    packed = {"/gradio_api/file=/srv/x.js": tmp_path / "there is none"}
+    guard = Guard(Inner(b"a page " * 1000), DOORS, packed=packed)
+    for path in ("/", *packed):
+        answer = ask(guard, "GET", path, headers={"accept-encoding": offer})
+        assert answer.text == "a page " * 1000 and answer.headers.get("content-encoding") != "br"
+
+
+def test_a_packed_script_is_sent_as_it_lies_there(tmp_path: Path) -> None:
+    script = b"let x = 1;" * 1000
+    packed = tmp_path / "x.js.br"
+    packed.write_bytes(brotli.compress(script))
+    guard = Guard(Inner(b"inner"), DOORS, packed={"/gradio_api/file=/srv/x.js": packed})
+    answer = ask(guard, "GET", "/gradio_api/file=/srv/x.js", headers={"accept-encoding": "gzip, deflate, br"})
+    assert answer.content == script and answer.num_bytes_downloaded == packed.stat().st_size
+    assert answer.headers["content-type"].startswith("application/javascript")
+    assert answer.headers["vary"] == "Accept-Encoding" and answer.headers["x-content-type-options"] == "nosniff"
+    part = {"accept-encoding": "br", "range": "bytes=0-3"}
+    for other in (
+        ("GET", "/gradio_api/file=/srv/y.js", {"accept-encoding": "br"}),
+        ("GET", "/gradio_api/file=/srv/x.js", part),
+    ):
+        assert ask(guard, other[0], other[1], headers=other[2]).text == "inner"
 
 
 def test_a_failure_inside_is_an_answer_without_its_reason(

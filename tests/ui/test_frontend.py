@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import brotli
 import pytest
 from plotly.offline import get_plotlyjs_version
 
@@ -50,6 +51,11 @@ def test_plotly_is_of_the_version_that_figures_are_made_for() -> None:
     """`make plotly` builds it."""
     banner = frontend.PLOTLY_JS.read_text(encoding="utf-8")[:200]
     assert f"plotly.js v{get_plotlyjs_version()}:" in banner
+
+
+def test_plotly_is_packed_as_it_is() -> None:
+    """`make plotly` packs it."""
+    assert brotli.decompress(frontend.PLOTLY_PACKED.read_bytes()) == frontend.PLOTLY_JS.read_bytes()
 
 
 def test_templates_hold_nothing_that_a_template_engine_runs() -> None:

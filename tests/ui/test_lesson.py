@@ -207,7 +207,7 @@ def test_options_from_elsewhere_are_moved_into_range(model: Translator, options:
 
 @pytest.mark.parametrize("value", ["<b>", None, True, float("nan"), [1]])
 def test_an_option_that_is_no_number_is_refused(model: Translator, value: Any) -> None:
-    with pytest.raises(InputError, match="layer must be a number"):
+    with pytest.raises(InputError, match=r"layer is .*; it must be a whole number from 1 to 2"):
         shown(model, "projections", layer=value)
 
 

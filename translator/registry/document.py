@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from translator.registry import decoding, lab
+from translator.registry import decoding, lab, lesson, positions
 from translator.registry.field import Field, told
 
 HEAD = f"""# Settings
@@ -29,6 +29,17 @@ LAB = """
 heads, steps, rows and columns count from 1, and their greatest is the model's or the sentence's. Where the default is
 empty, whoever answers chooses.
 """
+LESSON = """
+## The lesson
+
+`options` of a station, by name. A number out of range moves to the nearer end, since it may have been turned for
+another sentence; the greatest layer, head and step are the model's or the sentence's.
+
+"""
+POSITIONS = """
+## Positions
+
+"""
 COMMANDS = {
     "why": "why-here",
     "layers": "decoder-lens",
@@ -46,12 +57,14 @@ def document() -> str:
         (f"`{each.name}`", _want(each), _granted(each), _usual(each), each.method or "", each.says)
         for each in decoding.SETTINGS
     ]
-    return HEAD + _table(head, rows) + LAB + "".join(map(_view, lab.VIEWS))
+    return "".join(
+        (HEAD, _table(head, rows), LAB, *map(_view, lab.VIEWS), LESSON, _stations(), POSITIONS, _positions())
+    )
 
 
 def front_end() -> dict[str, Any]:
     """What `web/src/protocol/registry.json` holds."""
-    return {**decoding.for_front_end(), "lab": lab.for_front_end()}
+    return {**decoding.for_front_end(), "lab": lab.for_front_end(), "positions": positions.for_front_end()}
 
 
 def _view(view: lab.View) -> str:
@@ -60,6 +73,20 @@ def _view(view: lab.View) -> str:
     title = f"\n### {view.title}: `{view.name}`\n\n{view.says} ({view.source}.) Command: {typed}.\n"
     rows = [(f"`{each.name}`", _want(each), _usual(each), _meaning(each)) for each in view.fields]
     return title + ("\n" + _table(("field", "must be", "default", "what it is"), rows) if rows else "")
+
+
+def _stations() -> str:
+    rows = [
+        (f"`{station}`", f"`{each.name}`", _want(each), _usual(each), each.says)
+        for station, fields in lesson.STATIONS.items()
+        for each in fields
+    ]
+    return _table(("station", "field", "must be", "default", "what it is"), rows)
+
+
+def _positions() -> str:
+    rows = [(f"`{each.name}`", _want(each), _usual(each), _meaning(each)) for each in positions.FIELDS]
+    return _table(("field", "must be", "default", "what it is"), rows)
 
 
 def _meaning(each: Field) -> str:

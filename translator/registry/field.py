@@ -62,6 +62,33 @@ class Field:
             return None
         return self._choice(value) if self.kind == "choice" else self._number(value, high)
 
+    def nearest(self, value: Any, *, high: int | None = None) -> Any:
+        """What was turned, perhaps for another sentence: a number out of range moves to the nearer end.
+
+        An unknown choice is the default, and of a number that must be whole the broken part is dropped.
+
+        Args:
+            high: the greatest number here, where only the model or the sentence says it.
+        Raises:
+            InputError: a number was to come, and what came is none.
+        """
+        if self.kind == "choice":
+            return value if value in self.choices else self.value
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value):
+            low, most = self.span(high)
+            value = min(max(value, low), most)
+            value = math.floor(value) if self.whole and math.isfinite(value) else value
+        return self._number(value, high)
+
+    def span(self, high: float | None = None) -> tuple[float, float]:
+        """The least and the greatest number, without bounds where nobody says one.
+
+        Args:
+            high: the greatest number here, where only the model or the sentence says it.
+        """
+        most = high if self.high is None else self.high
+        return -math.inf if self.low is None else self.low, math.inf if most is None else most
+
     def parse(self, typed: str) -> Any:
         """What was typed at a command line, as `read` gives it.
 
@@ -89,11 +116,10 @@ class Field:
         raise InputError(f"{self.name} is {value!r:.40}; it must be {self.want()}")
 
     def _number(self, value: Any, high: float | None) -> int | float:
-        low = -math.inf if self.low is None else self.low
-        most = high if self.high is None else self.high
+        low, most = self.span(high)
         known = isinstance(value, (int, float)) and not isinstance(value, bool)
         whole = known and (not self.whole or value % 1 == 0)
-        if whole and low <= value <= (math.inf if most is None else most):
+        if whole and low <= value <= most:
             return int(value) if self.whole else float(value)
         came = f"{self.name} is missing" if value is None else f"{self.name} is {value!r:.40}"
         raise InputError(f"{came}; it must be {self.want(high)}")
@@ -132,3 +158,9 @@ def told(value: object) -> str:
 def given(**said: object) -> dict[str, Any]:
     """What of a field there is, as JSON; what it has not is left out."""
     return {name: value for name, value in said.items() if value is not None and value != ()}
+
+
+def for_form(each: Field) -> dict[str, Any]:
+    """A field as a page's form reads it; what it has not is left out."""
+    said = given(choices=each.choices, low=each.low, high=each.high, step=each.step)
+    return {"name": each.name, "label": each.label, "kind": each.kind, **said, "value": each.value}

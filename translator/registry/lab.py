@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from translator.registry.decoding import setting
-from translator.registry.field import Field, given
+from translator.registry.field import Field, for_form, given
 
 KINDS = ("encoder", "decoder", "cross")
 MEASURES = ("confidence", "relative_entropy", "previous", "same", "next", "special", "punctuation")
@@ -310,10 +310,5 @@ def _values(each: Field) -> dict[str, Any]:
 
 
 def _view(view: View) -> dict[str, Any]:
-    fields = [_told(each) for each in view.fields]
+    fields = [for_form(each) for each in view.fields]
     return {"name": view.name, "title": view.title, "says": view.says, "source": view.source, "fields": fields}
-
-
-def _told(each: Field) -> dict[str, Any]:
-    said = given(choices=each.choices, low=each.low, high=each.high, step=each.step)
-    return {"name": each.name, "label": each.label, "kind": each.kind, **said, "value": each.value}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from translator.errors import InputError, TranslatorError
+from translator.registry.field import CHARACTERS
 
 Asked = Mapping[str, Any]
 C = TypeVar("C", bound=str)
@@ -63,9 +64,9 @@ def text(asked: Asked, name: str) -> str:
     """The text called `name`, "" if there is none.
 
     Raises:
-        InputError: it is no text, or longer than 1,000 characters.
+        InputError: it is no text, or longer than a text may be.
     """
     value = asked.get(name, "")
-    if not isinstance(value, str) or len(value) > 1000:
-        raise InputError(f"{name} must be a text of at most 1,000 characters")
+    if not isinstance(value, str) or len(value) > CHARACTERS:
+        raise InputError(f"{name} must be a text of at most {CHARACTERS:,} characters")
     return value

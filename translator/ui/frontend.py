@@ -18,6 +18,8 @@ STATIC = Path(__file__).resolve().parent / "static"
 """What `npm run build` writes in `web/`: the page's script with its markup, and its styles."""
 PLOTLY_JS = ASSETS / "vendor" / "plotly-custom.min.js"
 """plotly.js with the kinds of traces that are drawn here alone: a quarter of what plotly's wheel ships."""
+PLOTLY_PACKED = PLOTLY_JS.with_name(PLOTLY_JS.name + ".br")
+"""The same, packed by Brotli as far as it goes, which takes seconds."""
 PLOTLY_ADDRESS = "gradio_api/file=" + quote(PLOTLY_JS.as_posix(), safe="/:@!$&'()*+,;=~")
 """Relative, so that the page also works under a sub-path."""
 PAGE_HEADERS = ((b"link", f"<{PLOTLY_ADDRESS}>; rel=preload; as=script; fetchpriority=low".encode()),)

@@ -1,7 +1,7 @@
 """The ASGI guard in front of Gradio: allowlisted routes, bounded bodies, rate limits, safe headers.
 
 Pure ASGI, so that a body is refused before anything parses it and streams pass through unbuffered. Gradio compresses
-its files; its page, which is larger than most of them, is compressed here.
+its files; its page and plotly.js, which are larger than all others together, are sent packed from here.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import orjson
-from starlette.middleware.gzip import GZipMiddleware
 
 from translator.errors import BusyError, InputError
 from translator.ui.addresses import READ_BURST, READ_RATE, Held, Rate, group
@@ -27,6 +27,7 @@ from translator.ui.handlers import Handler
 from translator.ui.job import CALLER, Caller
 from translator.ui.limits import Doors
 from translator.ui.live.published import Published
+from translator.ui.packed import PackedFile, PackedPage
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -105,6 +106,7 @@ class Guard:
         page_headers: Sequence[Header] = (),
         trust: Trust | None = None,
         published: Published | None = None,
+        packed: Mapping[str, Path] | None = None,
     ) -> None:
         """Stand before `app`.
 
@@ -114,11 +116,13 @@ class Guard:
             functions: what answers a component's question.
             tools: ASGI application that speaks the Model Context Protocol, where that is asked for.
             published: files that browsers compute with themselves.
+            packed: scripts among Gradio's files by their path, each with the file that holds it packed by Brotli.
         """
         self.app = app
         self._published = published or Published()
         self._trust = trust or Trust()
-        self._page: Any = GZipMiddleware(app, minimum_size=1024, compresslevel=6)
+        self._page = PackedPage(app)
+        self._packed = {path: PackedFile(app, file) for path, file in (packed or {}).items()}
         self._page_headers = page_headers
         self.doors, self.exchange = doors, exchange
         self._handlers, self._functions, self._tools = handlers or {}, functions or {}, tools
@@ -193,7 +197,8 @@ class Guard:
                 raise _Refused(421, f"this page is not known by that name; name it in {HOSTS}, see SECURITY.md")
             scope = {**scope, "query_string": without_page(scope.get("query_string", b""))}
         answer.headers = self._page_headers if page else ()
-        await (self._page if page else self.app)(scope, receive, answer.send)
+        file = self._packed.get(scope["path"], self.app) if scope["method"] == "GET" else self.app
+        await (self._page if page else file)(scope, receive, answer.send)
 
     async def _stream(self, key: str, page: bool, receive: Receive, answer: _Answer) -> None:
         """Send whatever is answered to a reader, until all is, or until he is gone."""

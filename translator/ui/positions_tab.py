@@ -12,19 +12,13 @@ import plotly.graph_objects as go
 
 from translator.errors import InputError, TranslatorError
 from translator.figures import positions
+from translator.registry.field import CHARACTERS, Field, for_form
+from translator.registry.positions import CURVES, CURVES_AT_MOST, DIMENSIONS, FIELDS, LAYOUT, POSITIONS, SAYS, TABLE
 from translator.ui import explorer
 from translator.ui.models import Models
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator
-
-LAYOUTS = [("interleaved", "interleaved"), ("concatenated", "concatenated")]
-MOST_POSITIONS, MOST_DIMENSIONS, MOST_CURVES = 256, 512, 12
-SAYS = (
-    "Attention does not know where a token stands, so its position is added to its embedding. Each row of the table"
-    " is one position. The paper uses sines and cosines of decreasing frequency, side by side (interleaved) or all "
-    "sines before all cosines (concatenated); a table may also be learned."
-)
 
 
 def positions_tab(models: Models) -> None:
@@ -34,18 +28,21 @@ def positions_tab(models: Models) -> None:
         gr.Markdown(SAYS)
         with gr.Row(elem_classes="controls"):
             source = gr.Radio(
-                sources, value="sinusoidal", label="Table", elem_classes="segments", elem_id="position-table"
+                sources, value=TABLE.value, label=TABLE.label, elem_classes="segments", elem_id="position-table"
             )
             layout = gr.Radio(
-                LAYOUTS, value="interleaved", label="Layout", elem_classes="segments", elem_id="position-layout"
+                [(str(each), str(each)) for each in LAYOUT.choices],
+                value=LAYOUT.value,
+                label=LAYOUT.label,
+                elem_classes="segments",
+                elem_id="position-layout",
             )
         with gr.Row(elem_classes="controls"):
-            length = gr.Slider(8, MOST_POSITIONS, 100, step=1, label="Positions", elem_id="position-length")
-            depth = gr.Slider(4, MOST_DIMENSIONS, 32, step=2, label="Dimensions", elem_id="position-depth")
-            chosen = gr.Textbox("5, 6, 7, 8, 9", label="Curves of dimensions", elem_id="position-curves", max_lines=1)
+            length, depth = _slider(POSITIONS, "position-length"), _slider(DIMENSIONS, "position-depth")
+            chosen = gr.Textbox(str(CURVES.value), label=CURVES.label, elem_id="position-curves", max_lines=1)
             gr.Markdown("What is changed here takes effect at once.", elem_classes="settings-note")
             link = gr.Button("Copy link", elem_id="position-link")
-        first = _draw(models, "sinusoidal", "interleaved", 100, 32, "5, 6, 7, 8, 9")
+        first = _draw(models, *(each.value for each in FIELDS))
         with gr.Row(elem_classes="figures"):
             with gr.Column():
                 gr.Markdown("## The table")
@@ -80,10 +77,15 @@ def positions_tab(models: Models) -> None:
         )
 
 
+def _slider(each: Field, place: str) -> gr.Slider:
+    form = for_form(each)
+    return gr.Slider(form["low"], form["high"], form["value"], step=form["step"], label=each.label, elem_id=place)
+
+
 def _draw(models: Models, source: Any, layout: Any, length: Any, depth: Any, chosen: Any) -> list[str]:
     """The three figures of the table that was asked for."""
-    rows, columns = _whole("positions", length, MOST_POSITIONS), _whole("dimensions", depth, MOST_DIMENSIONS)
-    if source == "sinusoidal":
+    rows, columns = _size(POSITIONS, length), _size(DIMENSIONS, depth)
+    if source == TABLE.value:
         table = positions.sinusoidal(rows, columns + columns % 2, layout=layout)
     else:
         table = own_table(models, source)[:rows, :columns]
@@ -117,16 +119,16 @@ def own_table(models: Models, direction: str) -> np.ndarray:
     return models.ask(direction, table)
 
 
-def _whole(name: str, value: Any, most: int) -> int:
-    ok = isinstance(value, (int, float)) and not isinstance(value, bool) and 2 <= value <= most
-    if not ok or value % 1:
-        raise InputError(f"the number of {name} is {str(value)[:20]!r}; it must be a whole number from 2 to {most}")
-    return int(value)
+def _size(each: Field, value: Any) -> int:
+    try:
+        return int(each.read({each.name: value}))
+    except InputError as error:
+        raise InputError(f"the number of {error}") from None
 
 
 def _dimensions(text: Any, width: int) -> list[int]:
     """The dimensions named in a text such as "5, 6, 10-12", counted from 0."""
-    if not isinstance(text, str) or len(text) > 100:
+    if not isinstance(text, str) or len(text) > CHARACTERS:
         raise InputError("name the dimensions of the curves like this: 5, 6, 10-12")
     found: list[int] = []
     for part in filter(None, re.split(r"[\s,;，、]+", text)):
@@ -135,8 +137,8 @@ def _dimensions(text: Any, width: int) -> list[int]:
             raise InputError(f"{part[:20]!r} is no dimension; write them like this: 5, 6, 10-12")
         low, high = sorted((int(match[1]), int(match[2] or match[1])))
         found += range(low, high + 1)
-    if not 1 <= len(found) <= MOST_CURVES:
-        raise InputError(f"{len(found)} curves were requested; only 1 to {MOST_CURVES} can be told apart")
+    if not 1 <= len(found) <= CURVES_AT_MOST:
+        raise InputError(f"{len(found)} curves were requested; only 1 to {CURVES_AT_MOST} can be told apart")
     if max(found) >= width:
         raise InputError(
             f"dimension {max(found)} is beyond the last one, {width - 1}; choose a smaller one or more dimensions"

@@ -205,6 +205,7 @@ def _guarded(page: gr.Blocks, models: Models, trust: Trust, *, mcp: bool) -> Any
             page_headers=frontend.PAGE_HEADERS,
             trust=trust,
             published=models.published,
+            packed={"/gradio_api/file=" + frontend.PLOTLY_JS.as_posix(): frontend.PLOTLY_PACKED},
         )
         async with tools.run() if tools else nullcontext():
             yield

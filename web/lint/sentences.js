@@ -33,9 +33,12 @@ const COMPOSED = {
   "the table of en-zh": "positions_tab.py",
   "the table of de-en": "positions_tab.py",
   "relative entropy": "a measure of lab_views.py, without its underscore",
-  "{name} is {value}; it must be a whole number from {low} to {high}": "questions.py",
-  "{name} is missing; it must be a whole number from {low} to {high}": "questions.py",
-  "{name} is {value}; it must be a number from {low} to {high}": "questions.py",
+  "{name} is {value}; it must be a whole number from {low} to {high}": "registry/field.py",
+  "{name} is missing; it must be a whole number from {low} to {high}": "registry/field.py",
+  "{name} is {value}; it must be a number from {low} to {high}": "registry/field.py",
+  "{name} is missing; it must be a number from {low} to {high}": "registry/field.py",
+  "{name} is {value}; it must be one of {known}": "registry/field.py",
+  "{path} is of other weights; run the command {command} again": "index.py and others",
   "the number of {name} is {value}; it must be a whole number from {low} to {high}":
     "positions_tab.py",
   "no translation within {n} seconds: the translator is busy; try again in a few seconds, or send a shorter text":
@@ -47,6 +50,8 @@ const ASKED = {
   ".ts": /\bt(?:Parts)?\(\s*"((?:[^"\\]|\\.)*)"/g,
   ".html": /\bdata-(?:t|aria)="([^"]+)"/g,
 };
+
+const REFUSED = /new (?:Refusal|NoDimension)\(\s*([`"])((?:\\.|(?!\1).)*)\1/gs;
 
 /** The tables by their files. */
 const tables = () =>
@@ -77,11 +82,32 @@ export const asked = () =>
     ),
   );
 
+/** Refusals of settings that no form has, and of a checkpoint that the exporter would not have published. */
+const UNPROVOKED = ["check.ts", "bundle.ts", "decode/", "engine/", "text/"];
+
+/** What the live page's own server refuses, its holes empty, each with the file that does. */
+export const refused = () =>
+  files("web/src", [".ts"])
+    .filter(({ file }) => !UNPROVOKED.some((each) => file.startsWith(`web/src/live/${each}`)))
+    .flatMap(({ file, text }) =>
+      [...text.matchAll(REFUSED)].map(([, , english]) => ({
+        file,
+        english: plain(english, HOLE).replaceAll("'{}'", "{}"),
+      })),
+    );
+
+/** Whether a table has a sentence that begins so, whatever the names of its holes. */
+export const tells = (table, english) =>
+  Object.keys(table).some((each) => plain(each, HOLE).startsWith(english));
+
 /** What is wrong with the tables, each fault with the sentence that it is about. */
 export const faults = () => {
   const wanted = asked();
   const sources = said();
   return tables().flatMap(({ file, table }) => [
+    ...Object.keys(COMPOSED)
+      .filter((english) => !Object.hasOwn(table, english))
+      .map((english) => `${file}: no entry for “${english}”, which COMPOSED names`),
     ...unsaid(table, sources).map((english) => `${file}: no source says “${english}”`),
     ...wanted
       .filter(({ english }) => !Object.hasOwn(table, english))

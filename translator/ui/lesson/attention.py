@@ -15,7 +15,7 @@ from translator.figures.masks import look_ahead_mask, padding_mask
 from translator.figures.style import Theme
 from translator.figures.tensors import head_shares, score_heatmap, tensor_heatmap, value_counts, variance_growth
 from translator.trace import Token
-from translator.ui.lesson.station import Ask, Control, Shown, View, layer_and_head
+from translator.ui.lesson.station import Ask, Shown, View, layer_and_head
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256)
 LOOK_AHEAD = 20
@@ -53,11 +53,13 @@ def scores(ask: Ask) -> Shown:
     layer, head, controls = layer_and_head(ask, config.encoder_layers, config.encoder_heads)
     walk = stations.encoder_layer(ask.model, ask.text, layer)
     found, names, width = walk.attention, _names(walk.tokens), walk.attention.query.shape[2]
-    scaled = ask.choice("divide by", ("root", "one")) == "root"
-    divisor = width**0.5 if scaled else 1.0
+    root = width**0.5
+    divide_by, divisor_control = ask.turned("divide by", told=(f"√{width} = {root:.3g}", "1"))
+    scaled = divide_by == "root"
+    divisor = root if scaled else 1.0
     products = found.products[head] / divisor
     weights = found.weights[head] if scaled else found.weights_without_scale()[head]
-    counts = {"q · k": found.products, "q · k / √d_head": found.products / width**0.5}
+    counts = {"q · k": found.products, "q · k / √d_head": found.products / root}
     square = products.shape
     views = (
         View("weights", f"weights[{head}]", square, partial(attention_heatmap, weights, names, names)),
@@ -71,10 +73,7 @@ def scores(ask: Ask) -> Shown:
         "entropy of a row (nats)": f"{entropy(weights).mean():.2f}",
         "largest weight": f"{weights.max():.3f}",
     }
-    root = Control(
-        "divide by", "choice", "root" if scaled else "one", (("root", f"√{width} = {width**0.5:.3g}"), ("one", "1"))
-    )
-    return Shown(views, numbers, (*controls, root))
+    return Shown(views, numbers, (*controls, divisor_control))
 
 
 def masks(ask: Ask) -> Shown:
@@ -155,7 +154,7 @@ def cross(ask: Ask) -> Shown:
     sharp = trace.cross[..., :-1].max(axis=-1, initial=0).mean(axis=-1)  # EOS is where idle heads rest
     best = divmod(int(sharp.argmax()), sharp.shape[1])
     layers, heads = sharp.shape
-    layer, head, controls = layer_and_head(ask, layers, heads, default=(best[0], best[1]))
+    layer, head, controls = layer_and_head(ask, layers, heads, first=(best[0] + 1, best[1] + 1))
     found = stations.cross_attention(ask.model, trace, layer)
     reads, keys = _names(trace.reads), _names(trace.src)
     predicts, width = _names(trace.tgt), found.query.shape[2]

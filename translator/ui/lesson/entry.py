@@ -11,9 +11,8 @@ from translator.analysis.aggregate import count_words
 from translator.figures.positions import positional_curves, positional_heatmap, similarity_matrix, sine_cosine_pairs
 from translator.figures.tensors import tensor_heatmap, token_values
 from translator.figures.tokens import subword_strip
-from translator.ui.lesson.station import Ask, Control, Shown, View
+from translator.ui.lesson.station import Ask, Shown, View
 
-LAYOUTS = ("interleaved", "concatenated", "learned")
 POSITIONS, HEAT_MAP, CURVES, PAIRS = 100, 32, 24, 26
 """The sizes of the figures in the documents that the lesson follows (docs/lesson.md): positions, and widths."""
 
@@ -53,7 +52,7 @@ def embeddings(ask: Ask) -> Shown:
 
 def positions(ask: Ask) -> Shown:
     """The sinusoids as a table, curves, pairs and similarities; the three layouts; this sentence's own rows."""
-    layout = ask.choice("layout", LAYOUTS)
+    layout, control = ask.turned("layout")
     table, narrow = (stations.position_layouts(ask.model, POSITIONS, width)[layout] for width in (HEAT_MAP, CURVES))
     found = stations.embedded(ask.model, ask.text)
     names = [token.surface for token in found.tokens]
@@ -68,9 +67,8 @@ def positions(ask: Ask) -> Shown:
         ),
     )
     used = ask.model.bundle.model.config.positions
-    controls = (Control("layout", "choice", layout, tuple((name, name) for name in LAYOUTS)),)
     return Shown(
         views,
         {"this model's layout": used, "positions at most": str(ask.model.bundle.model.config.max_positions)},
-        controls,
+        (control,),
     )

@@ -70,8 +70,6 @@ def feed_forward(ask: Ask) -> Shown:
 
 
 def _walk(ask: Ask) -> tuple[stations.EncoderLayerWalk, list[str], tuple[Control, ...]]:
-    count = ask.model.bundle.model.config.encoder_layers
-    layer = ask.whole("layer", 1, count, 1)
-    walk = stations.encoder_layer(ask.model, ask.text, layer - 1)
-    choices = tuple((i + 1, str(i + 1)) for i in range(count))
-    return walk, [token.surface for token in walk.tokens], (Control("layer", "choice", layer, choices),)
+    layer, control = ask.counted("layer", ask.model.bundle.model.config.encoder_layers)
+    walk = stations.encoder_layer(ask.model, ask.text, layer)
+    return walk, [token.surface for token in walk.tokens], (control,)

@@ -13,8 +13,9 @@ from translator.figures.decoding import beam_tree, candidates, token_confidence
 from translator.figures.sampling import temperature_curves
 from translator.figures.style import Theme
 from translator.figures.training import noam_curves, smoothing_loss_curve, target_distribution, training_curves
+from translator.registry import lesson
 from translator.training.state import read_log
-from translator.ui.lesson.station import Ask, Control, Shown, View
+from translator.ui.lesson.station import Ask, Shown, View
 
 TEMPERATURES = (0.3, 1.0, 2.0)
 BEAMS = 4
@@ -23,12 +24,12 @@ PAPER = ((512, 4000), (512, 8000), (256, 4000))
 
 def choice(ask: Ask) -> Shown:
     """The distribution of one step, and what three ways to choose make of it."""
-    temperature = round(ask.real("temperature", 0.1, 3.0, 1.0), 2)
-    seed = ask.whole("seed", 0, 9999, 0)
+    temperature, of_temperature = ask.turned("temperature")
+    seed, of_seed = ask.turned("seed")
     trace, beam = ask.translate(), ask.translate(method="beam", beam=BEAMS)
     drawn = ask.translate(method="sample", temperature=temperature, seed=seed)
     unsure = 1 + int(np.argmax([step.entropy for step in trace.steps]))
-    step = ask.whole("step", 1, len(trace.tgt), unsure)
+    step, of_step = ask.turned("step", value=unsure, high=len(trace.tgt))
     at = trace.steps[step - 1]
     logits = stations.next_token_logits(ask.model, trace)[step - 1]
     vocabulary = ask.model.bundle.tgt
@@ -46,24 +47,19 @@ def choice(ask: Ask) -> Shown:
             partial(beam_tree, beam.steps, lambda id_: vocabulary.token(id_).surface, winner=[t.id for t in beam.tgt]),
         ),
     )
-    controls = (
-        Control("step", "slider", step, low=1, high=len(trace.tgt)),
-        Control("temperature", "slider", temperature, low=0.1, high=3.0, step=0.1),
-        Control("seed", "number", seed, low=0, high=9999),
-    )
     numbers = {
         "best": f"{np.exp(at.candidates[0].log_prob):.3f}",
         "entropy (nats)": f"{at.entropy:.2f}",
         "vocabulary": f"{len(logits):,}",
     }
     texts = {"Greedy": trace.translation, "Sampled": drawn.translation, "Beam of 4": beam.translation}
-    return Shown(views, numbers, controls, texts)
+    return Shown(views, numbers, (of_step, of_temperature, of_seed), texts)
 
 
 def training(ask: Ask) -> Shown:
     """Smoothed targets, what they punish, learning rates, and this checkpoint's own run."""
-    smoothing = round(ask.real("smoothing", 0.0, 0.5, 0.1), 2)
-    width, warmup = ask.whole("d_model", 16, 4096, 256), ask.whole("warmup", 1, 20_000, 2000)
+    turned = [ask.turned(each.name) for each in lesson.STATIONS["training"]]
+    (smoothing, width, warmup), controls = zip(*turned, strict=True)
     curves = tuple(dict.fromkeys((*PAPER, (width, warmup))))
     smoothings = sorted({0.0, 0.1, 0.4, smoothing})
     trace = ask.translate()
@@ -72,11 +68,6 @@ def training(ask: Ask) -> Shown:
         View("loss and confidence", "KL(q ‖ p)", (len(smoothings), 198), partial(smoothing_loss_curve, smoothings)),
         View("learning rate", "lr(n)", (len(curves), 20_000), partial(noam_curves, curves)),
         View("this model's run", "log.jsonl", (), partial(_run, ask)),
-    )
-    controls = (
-        Control("smoothing", "slider", smoothing, low=0.0, high=0.5, step=0.05),
-        Control("d_model", "number", width, low=16, high=4096),
-        Control("warmup", "number", warmup, low=1, high=20_000),
     )
     losses = -trace.log_probs
     floor = smoothing_floor(smoothing, len(ask.model.bundle.tgt))

@@ -39,4 +39,4 @@ def station(
     """
     if not isinstance(name, str) or name not in BUILDERS:
         raise InputError(f"there is no station {str(name)[:20]!r}; there are {', '.join(BUILDERS)}")
-    return BUILDERS[name](Ask(model, text, options, stop)).message(view)
+    return BUILDERS[name](Ask(name, model, text, options, stop)).message(view)

@@ -11,13 +11,14 @@ import plotly.graph_objects as go
 from translator.decode import Stop
 from translator.errors import InputError
 from translator.pipeline import Translator
+from translator.registry import lesson
 from translator.trace import Trace
 from translator.ui import explorer
 
 
 @dataclass(frozen=True)
 class Control:
-    """Something that a person may turn: `kind` is "choice", "slider" or "number"."""
+    """Something that a person may turn: `kind` is "choice", "range" (a slider) or "number"."""
 
     name: str
     kind: str
@@ -25,7 +26,7 @@ class Control:
     choices: tuple[tuple[Any, str], ...] = ()
     low: float = 0
     high: float = 1
-    step: float = 1
+    step: float | str = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,30 +72,38 @@ class Shown:
 class Ask:
     """One sentence, and what was turned at this station; values from a browser, so each is checked when it is read."""
 
+    station: str
     model: Translator
     text: str
     options: Mapping[str, Any]
     stop: Stop | None = None
 
-    def whole(self, name: str, low: int, high: int, default: int) -> int:
-        """A whole number from `low` to `high`; one out of range (another sentence's, say) moves to the nearer end."""
-        return int(self.real(name, low, high, default))
+    def turned(
+        self, name: str, *, value: Any = None, high: int | None = None, told: tuple[str, ...] = ()
+    ) -> tuple[Any, Control]:
+        """What a field of this station stands at, moved into its range, and the control that shows it.
 
-    def real(self, name: str, low: float, high: float, default: float) -> float:
-        """A number from `low` to `high`; one out of range is moved to the nearer end.
-
+        Args:
+            value: what stands there first, where this sentence says it.
+            high: the greatest number, where the model or the sentence says it.
+            told: the names of the choices, where they are others than the choices themselves.
         Raises:
-            InputError: it is no number.
+            InputError: a number was to come, and what came is none.
         """
-        value = self.options.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
-            raise InputError(f"{name} must be a number from {low:g} to {high:g}")
-        return min(max(value, low), high)
+        field = lesson.field(self.station, name)
+        first = field.value if value is None else value
+        found = field.nearest(self.options.get(name, first), high=high)
+        if field.kind == "choice":
+            names = told or tuple(map(str, field.choices))
+            return found, Control(name, "choice", found, tuple(zip(field.choices, names, strict=True)))
+        found = found if field.whole else round(found, 2)
+        low, most = field.span(high)
+        return found, Control(name, field.kind, found, low=low, high=most, step=1 if field.step is None else field.step)
 
-    def choice(self, name: str, known: tuple[str, ...]) -> str:
-        """One of `known`; anything else gives the first."""
-        value = self.options.get(name)
-        return value if value in known else known[0]
+    def counted(self, name: str, count: int, *, value: int | None = None) -> tuple[int, Control]:
+        """As `turned`, for a number from 1 to `count` that is chosen from a list; counted from 0 in code."""
+        found, _ = self.turned(name, value=value, high=count)
+        return found - 1, Control(name, "choice", found, tuple((i, str(i)) for i in range(1, count + 1)))
 
     def translate(self, **settings: Any) -> Trace:
         """The translation, greedy unless said otherwise."""
@@ -102,10 +111,9 @@ class Ask:
 
 
 def layer_and_head(
-    ask: Ask, layers: int, heads: int, default: tuple[int, int] = (0, 0)
+    ask: Ask, layers: int, heads: int, first: tuple[int | None, int | None] = (None, None)
 ) -> tuple[int, int, tuple[Control, ...]]:
     """The layer and the head that were chosen (from 0), and the controls that choose them (from 1, as on screen)."""
-    layer, head = ask.whole("layer", 1, layers, default[0] + 1), ask.whole("head", 1, heads, default[1] + 1)
-    count = tuple((i + 1, str(i + 1)) for i in range(layers))
-    numbers = tuple((i + 1, str(i + 1)) for i in range(heads))
-    return layer - 1, head - 1, (Control("layer", "choice", layer, count), Control("head", "choice", head, numbers))
+    layer, of_layer = ask.counted("layer", layers, value=first[0])
+    head, of_head = ask.counted("head", heads, value=first[1])
+    return layer, head, (of_layer, of_head)

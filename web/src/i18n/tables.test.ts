@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import de from "../../../assets/locales/de.json";
 import zh from "../../../assets/locales/zh.json";
-import { asked, faults, unsaid } from "../../lint/sentences";
+import { asked, faults, refused, tells, unsaid } from "../../lint/sentences";
 
 const holes = (text: string): string[] => [...new Set(text.match(/\{\w+\}/g))].sort();
 const tables = { zh, de } as Record<string, Record<string, string>>;
@@ -29,6 +29,13 @@ describe("the tables", () => {
   it("hold no sentence that nobody says", () => {
     const invented = "Nobody says this sentence";
     expect(unsaid({ ...zh, [invented]: "" })).toEqual([invented]);
+  });
+
+  it("hold what the live page refuses", () => {
+    const all = refused();
+    expect(all.length).toBeGreaterThan(10);
+    const untold = all.filter(({ english }) => !tells(zh, english));
+    expect(untold).toEqual([]);
   });
 
   it("have no fault with which the build would fail", () => {

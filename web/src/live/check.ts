@@ -24,6 +24,7 @@ export function check(
   };
   const [right, want] = judged[kind];
   if (right()) return;
+  if (kind === "text") throw new Refusal(`${name} must be ${want}`);
   const said = value === null || value === undefined ? "is missing" : `is ${shown(value)}`;
   throw new Refusal(`${name} ${said}; it must be ${want}`);
 }

@@ -132,7 +132,7 @@ export class Desk {
   private async bundle(direction: string, work: Work): Promise<Bundle> {
     if (!Object.hasOwn(this.manifest.checkpoints, direction))
       throw new Refusal(
-        `there is no direction ${direction.slice(0, 20)}; this page translates ` +
+        `there is no direction '${direction.slice(0, 20)}'; there are ` +
           Object.keys(this.manifest.checkpoints).join(", "),
       );
     const found = this.bundles.get(direction) ?? this.fetched(direction, work);

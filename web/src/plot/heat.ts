@@ -187,13 +187,42 @@ const notes = (picture: Picture, { size, scale, palette, theme }: HeatView) => {
   );
 };
 
+/** Keys above, `rows` before their cells. */
+const axes = (
+  picture: Picture,
+  rows: string[],
+  { size, range }: HeatView,
+  font: { size: number; color: string },
+  second: string,
+) => ({
+  xaxis: {
+    ...AXIS,
+    side: "top",
+    range: range.x,
+    tickvals: picture.columns.map((_, j) => j),
+    ticktext: someOf(
+      picture.columns.map((group) => axisText(group.text)),
+      size.names.columns,
+    ),
+    tickangle: size.names.upright ? -90 : -45,
+    tickfont: { ...font, size: size.names.text, color: second },
+  },
+  yaxis: {
+    ...AXIS,
+    range: range.y,
+    tickvals: rows.map((_, i) => i),
+    ticktext: someOf(rows, size.names.rows),
+    tickfont: font,
+    ticklabelstandoff: 6,
+  },
+});
+
 /** Plotly's data and layout for one picture. */
 export const heatFigure = (picture: Picture, kind: Kind, view: HeatView): Figure => {
-  const { size, range } = view;
+  const { size } = view;
   const colours = plotColours(view.theme);
   const [near, reads] = rowTexts(picture, kind, view.labels);
   const both = kind !== "encoder" && view.labels === "both";
-  const columns = picture.columns.map((group) => axisText(group.text));
   const rows = near.map((text) => axisText(text, both ? 10 : 12));
   const font = {
     family: cssVar("--sans") || "sans-serif",
@@ -210,23 +239,7 @@ export const heatFigure = (picture: Picture, kind: Kind, view: HeatView): Figure
     hovermode: false,
     dragmode: view.touch ? false : "zoom",
     showlegend: false,
-    xaxis: {
-      ...AXIS,
-      side: "top",
-      range: range.x,
-      tickvals: picture.columns.map((_, j) => j),
-      ticktext: someOf(columns, size.names.columns),
-      tickangle: size.names.upright ? -90 : -45,
-      tickfont: { ...font, size: size.names.text, color: colours.second },
-    },
-    yaxis: {
-      ...AXIS,
-      range: range.y,
-      tickvals: near.map((_, i) => i),
-      ticktext: someOf(rows, size.names.rows),
-      tickfont: font,
-      ticklabelstandoff: 6,
-    },
+    ...axes(picture, rows, view, font, colours.second),
     annotations: [...captions(kind, view, colours), ...(view.numbers ? notes(picture, view) : [])],
   };
   const figure: Figure = { data: [heatmap(picture, view)], layout };

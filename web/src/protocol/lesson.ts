@@ -31,7 +31,7 @@ export interface Course {
 /** Something to turn at a station. */
 export interface Control {
   name: string;
-  kind: "choice" | "slider" | "number";
+  kind: "choice" | "range" | "number";
   value: string | number;
   /** Of a choice: each value and its name. */
   choices: [value: string | number, text: string][];

@@ -1,7 +1,7 @@
 /* What can be asked: `translator/registry`, written to registry.json by `python web/registry.py`. */
 
 import type { Method, Settings } from "./messages";
-import { decoding, defaults, lab, limits, methods } from "./registry.json";
+import { decoding, defaults, lab, limits, methods, positions } from "./registry.json";
 
 /** What a value may be. */
 export interface Asked {
@@ -51,3 +51,6 @@ export const METHODS: Record<Method, string[]> = methods;
 /** A field of a view of the lab. */
 export const labField = (view: string, name: string): LabValues =>
   (lab as unknown as Record<string, Record<string, LabValues>>)[view]![name]!;
+
+/** What the Positions tab says and asks for. */
+export const POSITIONS = positions;

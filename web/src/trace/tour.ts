@@ -27,24 +27,28 @@ const looksBack = (trace: Translation): Stop["head"] => {
   }
 };
 
+const sentences = ({ src, tgt }: Translation): Stop[] => [
+  {
+    at: ".chips.src",
+    title: "Your sentence",
+    text: "The model reads it as {n} tokens. Words that are not in its vocabulary are split into several.",
+    values: { n: src.length },
+  },
+  {
+    at: ".chips.tgt",
+    title: "Its translation",
+    text: "It is written token by token, in {n} steps. The number is the probability that the model gave each token. Click one to go to its step.",
+    values: { n: tgt.length },
+  },
+];
+
 export const tourOf = (trace: Translation): Stop[] => {
   const { layer, head } = trace.leading;
   const aligns = { kind: "cross" as const, place: [layer, head] as Place };
   const back = looksBack(trace);
   const values = { head: nameOf(aligns.place) };
   return [
-    {
-      at: ".chips.src",
-      title: "Your sentence",
-      text: "The model reads it as {n} tokens. Words that are not in its vocabulary are split into several.",
-      values: { n: trace.src.length },
-    },
-    {
-      at: ".chips.tgt",
-      title: "Its translation",
-      text: "It is written token by token, in {n} steps. The number is the probability that the model gave each token. Click one to go to its step.",
-      values: { n: trace.tgt.length },
-    },
+    ...sentences(trace),
     {
       at: "#attention-detail",
       title: "A head that aligns",

@@ -3,7 +3,7 @@
 import { copyText } from "../../dom/clipboard";
 import { drawing, saveAs } from "../../dom/download";
 import { el } from "../../dom/element";
-import { t } from "../../i18n/words";
+import { t, tMessage } from "../../i18n/words";
 import { bytesOf } from "../../protocol/decode";
 import { type ExplorerServer, refused } from "../../protocol/server";
 import type { ExplorerContext } from "../../state/context";
@@ -190,7 +190,7 @@ export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: (
     } catch (error) {
       x.enter();
       const reason = error instanceof Error && error.message ? error.message : String(error);
-      tell(t("Not saved: {reason}", { reason }));
+      tell(t("Not saved: {reason}", { reason: tMessage(reason) }));
     } finally {
       button.removeAttribute("aria-busy");
     }

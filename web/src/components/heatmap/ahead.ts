@@ -1,6 +1,9 @@
 /* Drawing ahead: what is not in sight yet is drawn when nothing has happened for a while. */
 
 import { cancelIdle, whenIdle } from "../../dom/screen";
+import type { Room } from "../../state/context";
+import { type Plots, type Who, measured } from "./plots";
+import { START, rangeFrom, revealed } from "./range";
 
 const REST = 250; // ms without a change
 
@@ -28,4 +31,23 @@ export const makeAhead = (signal: AbortSignal, draw: () => boolean): Ahead => {
       if (on) waiting = window.setTimeout(later, REST);
     },
   };
+};
+
+/** Draw the map of another kind out of sight, in `box`; true if it was not there already. */
+export const drawHidden = (
+  who: Who,
+  plots: Plots,
+  box: HTMLElement,
+  room: Room,
+  version: number,
+): boolean => {
+  const { picture, size, view } = measured(who, room);
+  const { node } = plots.of(who.state.kind);
+  const range = rangeFrom(picture, size, revealed(picture, size, START, who.rowIndex(picture)));
+  node.classList.add("ahead");
+  box.append(node);
+  const drawn = plots.fill(who, picture, version, { ...view, range });
+  node.remove();
+  node.classList.remove("ahead");
+  return drawn;
 };

@@ -10,23 +10,12 @@ import type { Kind } from "../../protocol/messages";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
 import type { Cell } from "../../state/view";
 import type { Picture } from "../../trace/picture";
-import { type Ahead, makeAhead } from "./ahead";
+import { type Ahead, drawHidden, makeAhead } from "./ahead";
 import { axesOf, cellAt } from "./axes";
 import { type Buttons, makeButtons } from "./buttons";
-import { type KeysProps, pressed } from "./keys";
+import { listenToHands } from "./hands";
 import { type OverlayView, makeOverlay } from "./overlay";
-import {
-  type Drawn,
-  type Who,
-  keyOf,
-  makePlots,
-  measured,
-  onPaper,
-  placeOf,
-  putCells,
-} from "./plots";
-import { listenToPointer } from "./pointer";
-import { START, rangeFrom, revealed } from "./range";
+import { type Drawn, keyOf, makePlots, measured, onPaper, placeOf, putCells } from "./plots";
 import { makeScroll } from "./scroll";
 import { Sight } from "./sight";
 
@@ -208,27 +197,17 @@ class Heatmap implements Part {
   private drawAhead(): boolean {
     const { x, box } = this;
     x.enter();
-    if (x.trace.live || x.changed.size || box.hidden || x.places().detail.width <= 2) return false;
+    const { detail } = x.places();
+    if (x.trace.live || x.changed.size || box.hidden || detail.width <= 2) return false;
     if (this.untold) {
       this.tell();
       return true;
     }
     const kinds = Object.keys(x.trace.maps) as Kind[];
-    return kinds.some((kind) => kind !== x.state.kind && this.drawOther(x.as(kind)));
+    return kinds.some(
+      (kind) => kind !== x.state.kind && drawHidden(x.as(kind), this.plots, box, detail, x.version),
+    );
   }
-  /** Draw the map of another kind out of sight; true if it was not there already. */
-  private drawOther(who: Who): boolean {
-    const { picture, size, view } = measured(who, this.x.places().detail);
-    const { node } = this.plots.of(who.state.kind);
-    const range = rangeFrom(picture, size, revealed(picture, size, START, who.rowIndex(picture)));
-    node.classList.add("ahead");
-    this.box.append(node);
-    const drawn = this.plots.fill(who, picture, this.x.version, { ...view, range });
-    node.remove();
-    node.classList.remove("ahead");
-    return drawn;
-  }
-
   /* ---- zoom and scrolling ---- */
   private unzoom(): void {
     this.sight.unzoom();
@@ -270,6 +249,13 @@ class Heatmap implements Part {
     this.sight.magnify(range, this.x.picture(), cell, factor);
     this.draw();
   }
+  /** All of it again; false: it was not zoomed. */
+  private unzoomed(): boolean {
+    if (!this.sight.zoomed) return false;
+    this.sight.unzoom();
+    this.draw();
+    return true;
+  }
   private escape(): boolean {
     if (!this.sight.zoomed && !this.x.state.hover) return false;
     this.sight.unzoom();
@@ -280,37 +266,16 @@ class Heatmap implements Part {
 
   /* ---- pointer and keys ---- */
   private listen(): void {
-    const { x, box } = this;
-    listenToPointer(box, {
-      signal: x.signal,
+    const { x } = this;
+    listenToHands(this.box, x, {
       cellAt: (event) => (x.trace ? cellAt(this.plot, x.picture(), event) : null),
       hover: (cell) => this.hover(cell),
-      enter: () => x.enter(),
       pressed: () => this.tell(),
-      click: (cell, event, again) => {
-        if (again && this.sight.zoomed) {
-          this.sight.unzoom();
-          this.draw();
-        } else if (event.shiftKey) x.pinCell(cell);
-        else x.chooseRow(cell.i, cell);
-      },
-    });
-    const wheel = (event: WheelEvent) => this.scroll.wheel(event) && event.preventDefault();
-    box.addEventListener("wheel", wheel, { passive: false });
-    const keys: KeysProps = {
-      at: () => x.state.hover || { i: x.rowIndex(x.picture()), j: 0 },
-      picture: () => x.picture(),
+      unzoom: () => this.unzoomed(),
+      wheel: (event) => this.scroll.wheel(event),
       go: (cell) => this.go(cell),
-      choose: (cell) => x.chooseRow(cell.i, cell),
-      pin: (cell) => x.pinCell(cell),
       magnify: (cell, factor) => this.magnify(cell, factor),
       escape: () => this.escape(),
-    };
-    box.addEventListener("keydown", (event) => {
-      const other = !x.trace || (event.target as Element).closest("button");
-      if (other || !pressed(event.key, keys)) return;
-      event.preventDefault();
-      event.stopPropagation();
     });
   }
   private hover(cell: Cell | null): void {

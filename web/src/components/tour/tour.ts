@@ -4,7 +4,7 @@ import { el } from "../../dom/element";
 import { recall, remember } from "../../dom/storage";
 import { openTab } from "../../dom/tab";
 import { tables } from "../../i18n/language";
-import { t, tText } from "../../i18n/words";
+import { type Sentence, t } from "../../i18n/words";
 import type { ExplorerContext, Part } from "../../state/context";
 import { type Stop, tourOf } from "../../trace/tour";
 
@@ -13,7 +13,7 @@ type Needs = Pick<ExplorerContext, "root" | "find" | "trace" | "set" | "signal" 
 /** Under which the browser remembers that the tour was offered. */
 const KEY = "tour";
 const MARK = "toured";
-const TABS: Record<string, [label: string, name: string]> = {
+const TABS: Record<string, [label: Sentence, name: Sentence]> = {
   lab: ["Open the lab", "Lab"],
   lesson: ["Open the lesson", "Lesson"],
 };
@@ -52,7 +52,7 @@ export const makeTour = (x: Needs): Part => {
     el("button", { type: "button", class: name, text, on: { click } });
   const leads = (tab: string) => {
     const [label, name] = TABS[tab];
-    return button(tText(label), () => {
+    return button(t(label), () => {
       end();
       openTab(`${tab}-tab`, [name, ...Object.values(tables()).map((table) => table[name])]);
     });

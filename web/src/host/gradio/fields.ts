@@ -1,6 +1,6 @@
 /* Gradio's fields: read, filled, and what they lack. */
 
-import { tText } from "../../i18n/words";
+import { type Sentence, t } from "../../i18n/words";
 import { type Field, pageData } from "../../tabs/page";
 
 export const field = (id: string): Field | null =>
@@ -93,12 +93,15 @@ const tabsFirst = (): void => {
 /** What Gradio's fields lack: a name that is spoken, a place for the Tab key, and a height that follows the text. */
 export const dressFields = (): void => {
   const dress = () => {
-    const labels = { "source-text": "Sentence to translate", translation: "Translation" };
+    const labels: Record<string, Sentence> = {
+      "source-text": "Sentence to translate",
+      translation: "Translation",
+    };
     for (const [id, label] of Object.entries(labels)) {
       const node = field(id);
       if (!node) continue;
       node.dataset.englishLabel = label;
-      node.setAttribute("aria-label", tText(label));
+      node.setAttribute("aria-label", t(label));
       node.spellcheck = false;
     }
     reachable(field("translation"));

@@ -1,10 +1,10 @@
 /* What a live page says of itself. */
 
 import { el } from "../../dom/element";
-import { t, tText } from "../../i18n/words";
+import { type Sentence, t } from "../../i18n/words";
 import { site } from "./site";
 
-const SAYS = [
+const SAYS: readonly Sentence[] = [
   "This page translates on your own machine. Nothing that you type leaves it, and once visited it works without a network.",
   "The model is an encoder-decoder Transformer in WebAssembly; its numbers are those of the Python package within 0.00001.",
   "A sample's seed gives another text here than in Python, whose random numbers a browser does not have.",
@@ -26,7 +26,7 @@ export const mountAbout = (element: HTMLElement): void => {
       ),
     );
     element.replaceChildren(
-      ...SAYS.map((text) => el("p", { text: tText(text) })),
+      ...SAYS.map((text) => el("p", { text: t(text) })),
       el("ul", {}, ...cards),
     );
   };

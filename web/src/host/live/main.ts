@@ -91,10 +91,20 @@ const follow = (): void => {
   followPositions();
 };
 
-const open = async (): Promise<void> => {
+/** Put into the fields what the page opens with: text, direction, settings. */
+const fill = (values: ReturnType<typeof entry.opened>): void => {
+  setField(field("source-text"), values[0]);
+  const radio = document.querySelector<HTMLInputElement>(
+    `#direction input[value="${CSS.escape(String(values[1]))}"]`,
+  );
+  if (radio && !radio.checked) radio.click();
+  fillSettings(values.slice(2));
+};
+
+/** The page's markup and its fields, without what translates. */
+const dress = (first: string): void => {
   plant(document.body, markup);
   document.body.dataset.tab = "explorer";
-  const first = site().offers[0]!.direction;
   document.querySelector("#direction")!.append(directions("direction", first));
   settingsForm(document.querySelector("#settings .form")!);
   dressFields();
@@ -102,6 +112,14 @@ const open = async (): Promise<void> => {
   followSystem();
   mountChrome(document.querySelector("#page-chrome")!);
   mountAbout(document.querySelector("#about")!);
+  document.querySelector("#copy")!.addEventListener("click", () => {
+    void copyText(field("translation")?.value ?? "");
+  });
+};
+
+const open = async (): Promise<void> => {
+  const first = site().offers[0]!.direction;
+  dress(first);
   const line = document.querySelector<HTMLElement>("#weights")!;
   mountTabs((panel) => panel.querySelector(".weights-place")?.append(line)); // wherever they are waited for
   const { version } = site();
@@ -119,9 +137,6 @@ const open = async (): Promise<void> => {
   mountLab(document.querySelector("#lab")!, server, fields);
   const positions = document.querySelector<HTMLElement>("#positions")!;
   whenFirstShown("positions-tab", () => mountPositions(positions, client, weights));
-  document.querySelector("#copy")!.addEventListener("click", () => {
-    void copyText(field("translation")?.value ?? "");
-  });
   const computes = canCompute();
   if (computes) {
     translating(client, weights, send);
@@ -129,13 +144,7 @@ const open = async (): Promise<void> => {
       if (event.isTrusted) weights.prepare(direction());
     });
   }
-  const values = entry.opened([opens?.text ?? "", first, ...settingValues()]);
-  setField(field("source-text"), values[0]);
-  const radio = document.querySelector<HTMLInputElement>(
-    `#direction input[value="${CSS.escape(String(values[1]))}"]`,
-  );
-  if (radio && !radio.checked) radio.click();
-  fillSettings(values.slice(2));
+  fill(entry.opened([opens?.text ?? "", first, ...settingValues()]));
   await entry.go();
   if (!computes) onlyExamples();
   else asked();

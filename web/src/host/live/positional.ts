@@ -1,6 +1,7 @@
 /* A table of positions as the three figures of figures/positions.py: Python draws them empty, the numbers come in here. */
 
 import type { Figure } from "../../plot/plotly";
+import { LIMITS, POSITIONS } from "../../protocol/registry";
 
 /** A table [rows, columns]: what is added to the vector of a token at each position. */
 export interface Table {
@@ -22,9 +23,7 @@ export interface Templates {
   similarity: Drawn;
 }
 
-export const MOST_DIMENSIONS = 512;
-const MOST_CURVES = 12;
-const LONGEST = 100; // characters
+const MOST_CURVES = POSITIONS.curves_at_most;
 
 /** Why the dimensions cannot be drawn, in the words of ui/positions_tab.py. */
 export class NoDimension extends Error {
@@ -44,7 +43,7 @@ export const corner = (table: Table, rows: number, columns: number): Table => {
 
 /** The dimensions named in a text such as "5, 6, 10-12", counted from 0. */
 export const dimensionsIn = (text: string, width: number): number[] => {
-  if (text.length > LONGEST)
+  if (text.length > LIMITS.characters)
     throw new NoDimension("name the dimensions of the curves like this: 5, 6, 10-12");
   const found: number[] = [];
   for (const part of text.split(/[\s,;，、]+/).filter(Boolean)) {
@@ -58,7 +57,7 @@ export const dimensionsIn = (text: string, width: number): number[] => {
   }
   if (found.length < 1 || found.length > MOST_CURVES)
     throw new NoDimension(
-      `${found.length} curves were asked for; 1 to ${MOST_CURVES} can be told apart`,
+      `${found.length} curves were requested; only 1 to ${MOST_CURVES} can be told apart`,
     );
   const most = Math.max(...found);
   if (most >= width)

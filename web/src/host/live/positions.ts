@@ -1,9 +1,10 @@
 /* The Positions tab of a live page: the fields of ui/positions_tab.py, its figures made here. */
 
 import { el } from "../../dom/element";
-import { t } from "../../i18n/words";
+import { type Sentence, t } from "../../i18n/words";
 import { sinusoids } from "../../live/engine/positions";
 import { mountPlot } from "../../plot/figure";
+import { POSITIONS } from "../../protocol/registry";
 import { copyPositionsLink, followPositions } from "../gradio/positions-link";
 import { channel, type Channel } from "./channel";
 import { type Caller, Stopped } from "./client";
@@ -13,7 +14,6 @@ import {
   curvesOf,
   dimensionsIn,
   heatmapOf,
-  MOST_DIMENSIONS,
   similarityOf,
   type Table,
   type Templates,
@@ -21,20 +21,21 @@ import {
 import { site } from "./site";
 import type { Weights } from "./weights";
 
-const SAYS =
-  "Attention does not know where a token stands; its position is added to its embedding. Each row of the table is one position. The paper takes sines and cosines of falling frequency, side by side (interleaved) or all sines before all cosines (concatenated); a table may also be learned.";
-const SINUSOIDAL = "sinusoidal";
-const LAYOUTS = ["interleaved", "concatenated"] as const;
-const MOST_POSITIONS = 256;
+const { says: SAYS, fields: FIELDS } = POSITIONS;
+const SINUSOIDAL = FIELDS.table.value;
+type Layout = "interleaved" | "concatenated";
 const FIGURES = {
   heatmap: "The table",
   lines: "Chosen dimensions along the positions",
   similarity: "Similarity of positions, PE(p)·PE(q)",
-} as const;
+} as const satisfies Record<string, Sentence>;
 type Name = keyof typeof FIGURES;
 
-const slider = (id: string, label: string, range: object, value: number): HTMLElement => {
-  const input = el("input", { type: "range", ...range, value });
+const slider = (
+  id: string,
+  { label, low: min, high: max, step, value }: typeof FIELDS.positions,
+): HTMLElement => {
+  const input = el("input", { type: "range", min, max, step, value });
   const shown = el("output", { text: String(value), translate: "no" });
   input.addEventListener("input", () => (shown.textContent = input.value));
   return el(
@@ -56,7 +57,7 @@ const fieldsOf = (): HTMLElement[] => {
     `the table of ${direction}`,
     direction,
   ]);
-  const curves = el("input", { type: "text", value: "5, 6, 7, 8, 9", translate: "no" });
+  const curves = el("input", { type: "text", value: FIELDS.curves.value, translate: "no" });
   const link = el("button", { type: "button", id: "position-link", text: "Copy link" });
   link.addEventListener("click", () => void copyPositionsLink(...valuesOf()));
   return [
@@ -64,22 +65,22 @@ const fieldsOf = (): HTMLElement[] => {
     el(
       "div",
       { class: "controls" },
-      choice("position-table", "Table", [[SINUSOIDAL, SINUSOIDAL], ...tables]),
+      choice("position-table", FIELDS.table.label, [[SINUSOIDAL, SINUSOIDAL], ...tables]),
       choice(
         "position-layout",
-        "Layout",
-        LAYOUTS.map((each) => [each, each]),
+        FIELDS.layout.label,
+        FIELDS.layout.choices.map((each) => [each, each]),
       ),
     ),
     el(
       "div",
       { class: "controls" },
-      slider("position-length", "Positions", { min: 8, max: MOST_POSITIONS, step: 1 }, 100),
-      slider("position-depth", "Dimensions", { min: 4, max: MOST_DIMENSIONS, step: 2 }, 32),
+      slider("position-length", FIELDS.positions),
+      slider("position-depth", FIELDS.dimensions),
       el(
         "div",
         { id: "position-curves" },
-        el("label", { class: "slider" }, el("span", { text: "Curves of dimensions" }), curves),
+        el("label", { class: "slider" }, el("span", { text: FIELDS.curves.label }), curves),
       ),
       el("p", { class: "settings-note", text: "What is changed here takes effect at once." }),
       link,
@@ -91,9 +92,9 @@ const input = (selector: string): HTMLInputElement =>
   document.querySelector<HTMLInputElement>(`#position-${selector}`)!;
 
 /** Table, layout, positions, dimensions, curves. */
-const valuesOf = (): [string, (typeof LAYOUTS)[number], number, number, string] => [
+const valuesOf = (): [string, Layout, number, number, string] => [
   input("table input:checked").value,
-  input("layout input:checked").value as (typeof LAYOUTS)[number],
+  input("layout input:checked").value as Layout,
   Number(input("length input").value),
   Number(input("depth input").value),
   input("curves input").value,
@@ -118,8 +119,7 @@ export const mountPositions = (element: HTMLElement, client: Caller, weights: We
   let stopper = new AbortController();
 
   const table = async (signal: AbortSignal): Promise<Table> => {
-    const [source, layout, rows, wanted] = valuesOf();
-    const columns = Math.min(wanted, MOST_DIMENSIONS);
+    const [source, layout, rows, columns] = valuesOf();
     if (source === SINUSOIDAL) return { values: sinusoids(rows, columns, layout), rows, columns };
     await weights.ready(source, signal);
     const own = await client.call("positions", { direction: source }, { signal });

@@ -90,7 +90,8 @@ function rowsOf(
   };
 }
 
-function measure(map: Float32Array, Q: number, K: number, rows: Rows): Measured {
+/** What is measured of one row: numbers by the number of the query. */
+function gauges(map: Float32Array, Q: number, K: number, rows: Rows) {
   const row = (query: number) => map.subarray(query * K, (query + 1) * K);
   const nats = (query: number) =>
     -row(query).reduce((sum, weight) => sum + (weight > 0 ? weight * Math.log(weight) : 0), 0);
@@ -103,6 +104,25 @@ function measure(map: Float32Array, Q: number, K: number, rows: Rows): Measured 
   const distance = (query: number) =>
     row(query).reduce((sum, weight, key) => sum + weight * Math.abs(centre(query) - key), 0);
   const plainKey = (key: number) => !rows.special[key] && !rows.punctuation[key];
+  const { visible } = rows;
+  return {
+    nats,
+    most,
+    best,
+    share,
+    distance,
+    plainKeys: rows.special.filter((_, key) => plainKey(key)).length,
+    onPlain: (query: number) => Number(plainKey(best(query))),
+    alike: (query: number) => 1 / visible(query),
+    sinks: (query: number) =>
+      rows.special.slice(0, visible(query)).filter((_, key) => !plainKey(key)).length /
+      visible(query),
+  };
+}
+
+function measure(map: Float32Array, Q: number, K: number, rows: Rows): Measured {
+  const gauge = gauges(map, Q, K, rows);
+  const { nats, most, best, share, distance, plainKeys, onPlain, alike, sinks } = gauge;
   const { counted, content, visible } = rows;
   const choosing = counted.filter((query) => visible(query) > 1);
   const possible = (offset: number) =>
@@ -111,14 +131,8 @@ function measure(map: Float32Array, Q: number, K: number, rows: Rows): Measured 
       : choosing.filter((query) => query + offset >= 0 && query + offset < visible(query));
   const at = (offset: number) =>
     mean(possible(offset), (query) => Number(best(query) === query + offset));
-  const plainKeys = rows.special.filter((_, key) => plainKey(key)).length;
   const distinct = (of: readonly number[]) =>
     Math.min(new Set(of.map(best)).size / Math.max(Math.min(of.length, plainKeys), 1), 1);
-  const onPlain = (query: number) => Number(plainKey(best(query)));
-  const alike = (query: number) => 1 / visible(query);
-  const sinks = (query: number) =>
-    rows.special.slice(0, visible(query)).filter((_, key) => !plainKey(key)).length /
-    visible(query);
   return {
     entropy: mean(counted, nats),
     relative_entropy: mean(

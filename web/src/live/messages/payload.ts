@@ -14,6 +14,39 @@ import { tokenMessage, wordsMessage } from "./tokens";
 
 const TAIL = 60;
 
+/** Of every map and each head: shapes, weights, measures, and the head to look at first. */
+function mapsOf({ profile }: Bundle, trace: Trace, encoding: Protocol.Encoding) {
+  const { src, start, tgt, encoder, decoder, cross } = trace;
+  const reads = [start, ...tgt.slice(0, -1)];
+  const ofCross = { owners: tgt, queries: reads, keys: src };
+  const stats = {
+    encoder: headStats("encoder", encoder, { owners: src, queries: src, keys: src }),
+    decoder: headStats("decoder", decoder, { owners: reads, queries: reads, keys: reads }),
+    cross: headStats("cross", cross, ofCross, profile),
+  };
+  const [layer, head] = leadingHead(stats.cross, cross.shape[1], profile?.rates);
+  return {
+    shapes: {
+      encoder: [...encoder.shape],
+      decoder: [...decoder.shape],
+      cross: [...cross.shape],
+    } as Protocol.TracePayload["shapes"],
+    encoding,
+    weights: {
+      encoder: pack(encoder.values, encoding),
+      decoder: pack(lowerTriangles(decoder.values, tgt.length), encoding),
+      cross: pack(cross.values, encoding),
+    },
+    rollout: pack(selfRollout(encoder), encoding),
+    heads: {
+      encoder: tableOf(stats.encoder),
+      decoder: tableOf(stats.decoder),
+      cross: tableOf(stats.cross),
+    },
+    leading: { layer, head },
+  };
+}
+
 /** Everything the explorer needs of one translation. */
 export function traceMessage(
   bundle: Bundle,
@@ -23,18 +56,6 @@ export function traceMessage(
 ): Protocol.TracePayload {
   const { request, src, start, tgt } = trace;
   const reads = [start, ...tgt.slice(0, -1)];
-  const stats = {
-    encoder: headStats("encoder", trace.encoder, { owners: src, queries: src, keys: src }),
-    decoder: headStats("decoder", trace.decoder, { owners: reads, queries: reads, keys: reads }),
-    cross: headStats(
-      "cross",
-      trace.cross,
-      { owners: tgt, queries: reads, keys: src },
-      bundle.profile,
-    ),
-  };
-  const heads = trace.cross.shape[1];
-  const [layer, head] = leadingHead(stats.cross, heads, bundle.profile?.rates);
   return {
     kind: "trace",
     source: request.source,
@@ -59,24 +80,7 @@ export function traceMessage(
         bundle.tgt,
       ),
     ),
-    shapes: {
-      encoder: [...trace.encoder.shape],
-      decoder: [...trace.decoder.shape],
-      cross: [...trace.cross.shape],
-    },
-    encoding,
-    weights: {
-      encoder: pack(trace.encoder.values, encoding),
-      decoder: pack(lowerTriangles(trace.decoder.values, tgt.length), encoding),
-      cross: pack(trace.cross.values, encoding),
-    },
-    rollout: pack(selfRollout(trace.encoder), encoding),
-    heads: {
-      encoder: tableOf(stats.encoder),
-      decoder: tableOf(stats.decoder),
-      cross: tableOf(stats.cross),
-    },
-    leading: { layer, head },
+    ...mapsOf(bundle, trace, encoding),
     health,
     ...(bundle.profile ? { profile: bundle.profile } : {}),
     automatic: JSON.stringify(request.config) === JSON.stringify(bundle.decode),

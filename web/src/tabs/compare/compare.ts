@@ -61,6 +61,20 @@ const keep = async (wishes: Wish[], wanted: () => boolean): Promise<void> => {
   }
 };
 
+/** Which load was under way as a visitor chose a direction, or wrote into a side: what comes of it then leaves that alone. */
+const listenToHands = (loads: () => number) => {
+  const at: { chosen: number; typed: Partial<Record<Side, number>> } = { chosen: -1, typed: {} };
+  const hits = (event: Event, selector: string) =>
+    event.isTrusted && (event.target as Element).closest(selector);
+  document.addEventListener("click", (event) => {
+    if (hits(event, "#compare-ask .segments")) at.chosen = loads();
+  });
+  document.addEventListener("input", (event) => {
+    for (const side of SIDES) if (hits(event, `#compare-${side}`)) at.typed[side] = loads();
+  });
+  return at;
+};
+
 export const mountCompare = (
   element: Element,
   props: Props,
@@ -69,27 +83,17 @@ export const mountCompare = (
 ): void => {
   const view = new Comparison(element);
   let loads = 0;
-  let chosen = -1; // the load under way as a visitor chose a direction
-  const typed: Partial<Record<Side, number>> = {}; // the load under way as a visitor wrote into a side: what comes of it after that leaves the side alone
-  const hits = (event: Event, selector: string) =>
-    event.isTrusted && (event.target as Element).closest(selector);
-  document.addEventListener("click", (event) => {
-    if (hits(event, "#compare-ask .segments")) chosen = loads;
-  });
-  document.addEventListener("input", (event) => {
-    for (const side of ["a", "b"] as const)
-      if (hits(event, `#compare-${side}`)) typed[side] = loads;
-  });
+  const at = listenToHands(() => loads);
 
   /** Two sentences of one checkpoint can be asked further: what carries their difference? */
   let linked = comparisonInLink();
   let further: [TracePayload, TracePayload] | null = null;
-  const show = (a: TracePayload, b: TracePayload, at?: string) => {
+  const show = (a: TracePayload, b: TracePayload, head?: string) => {
     const same = JSON.stringify(a.checkpoint) === JSON.stringify(b.checkpoint);
     further = same && a.source !== b.source ? [a, b] : null;
     view.find(".carries").hidden = !further || !labAnswers("patch");
     const asked = linked && a.source === linked.a.text && b.source === linked.b.text;
-    view.show(a, b, asked ? linked!.view : null, at);
+    view.show(a, b, asked ? linked!.view : null, head);
     if (asked) linked = null;
   };
   view.find(".carries").addEventListener("click", () => {
@@ -100,7 +104,7 @@ export const mountCompare = (
     askLab({ view: "patch", options: { other }, text, target: null, direction });
   });
 
-  const load = async (a: string, b: string, at?: string) => {
+  const load = async (a: string, b: string, head?: string) => {
     const number = ++loads;
     try {
       const pair = await Promise.all([stored(a), stored(b)]);
@@ -109,26 +113,26 @@ export const mountCompare = (
         ["a", pair[0]],
         ["b", pair[1]],
       ];
-      const free = sides.filter(([side]) => typed[side] !== number);
+      const free = sides.filter(([side]) => at.typed[side] !== number);
       for (const [side, { source }] of free) setField(field(`compare-${side}`), source);
       view.notice("");
-      show(...pair, at);
+      show(...pair, head);
       const ways = free.map(([side, { checkpoint }]) =>
         checked(`#compare-direction-${side} input[value="${checkpoint.src}-${checkpoint.tgt}"]`),
       );
-      await keep(ways, () => number === loads && number !== chosen);
+      await keep(ways, () => number === loads && number !== at.chosen);
     } catch {
       if (number === loads) view.notice(t("This example is not stored."));
     }
   };
   const offer = () =>
     view.find(".pairs").replaceChildren(
-      ...pairs().map(({ a, b, name, at }) =>
+      ...pairs().map(({ a, b, name, at: head }) =>
         el("button", {
           type: "button",
           class: "btn",
           text: name,
-          on: { click: () => void load(a, b, at) },
+          on: { click: () => void load(a, b, head) },
         }),
       ),
     );

@@ -17,6 +17,7 @@ const select = ({ name, label, choices }: LabField, { options, changed }: FormPr
   const node = el(
     "select",
     {
+      class: "pick",
       "aria-label": tText(label),
       on: {
         change: () => {

@@ -51,7 +51,7 @@ const list = (control: Control, say: Say, change: Change): HTMLElement => {
 
 const number = (control: Control, say: Say, change: Change): HTMLElement => {
   const { name, kind, value, low, high, step } = control;
-  const slides = kind === "slider";
+  const slides = kind === "range";
   const shown = el("output", { text: value });
   const field = el("input", {
     id: "lesson-" + name,

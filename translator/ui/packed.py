@@ -1,0 +1,80 @@
+"""What every visitor fetches, packed by Brotli: the page as it is sent, plotly.js as it lies in the assets.
+
+Gradio packs its files by Brotli too, anew for every visitor and therefore lightly, and its page not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import brotli
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import FileResponse
+
+Scope = dict[str, Any]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Any]
+App = Any  # Starlette's, which are typed with their own names for the same
+
+QUALITY = 6
+"""Of the page: a seventh less than gzip's in less time; 9 takes four times as long for 2% less."""
+LEAST = 1024
+"""Bytes of a page that is worth it."""
+_PACKED = ((b"content-encoding", b"br"), (b"vary", b"Accept-Encoding"))
+
+
+def takes_brotli(scope: Scope) -> bool:
+    """Whether a client says so."""
+    accepted = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding").lower()
+    offers = [each.replace(b" ", b"") for each in accepted.split(b",")]
+    return any(each == b"br" or (each.startswith(b"br;") and each not in (b"br;q=0", b"br;q=0.0")) for each in offers)
+
+
+class PackedPage:
+    """An ASGI application that sends what `app` answers in one piece packed, by gzip where Brotli is not known."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._gzip: App = GZipMiddleware(app, minimum_size=LEAST, compresslevel=6)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not takes_brotli(scope):
+            await self._gzip(scope, receive, send)
+            return
+        begun: list[Message] = []
+
+        async def packed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                begun.append(message)
+                return
+            if begun:
+                start, body = begun.pop(), message.get("body", b"")
+                known = {name for name, _ in start["headers"]}
+                if len(body) >= LEAST and not message.get("more_body") and b"content-encoding" not in known:
+                    body = brotli.compress(body, mode=brotli.MODE_TEXT, quality=QUALITY)
+                    kept = [each for each in start["headers"] if each[0] not in (b"content-length", b"vary")]
+                    length = (b"content-length", str(len(body)).encode())
+                    start, message = {**start, "headers": [*kept, length, *_PACKED]}, {**message, "body": body}
+                await send(start)
+            await send(message)
+
+        await self._app(scope, receive, packed)
+
+
+class PackedFile:
+    """An ASGI application that sends a script from the file `packed` to whoever takes that, else as `app` does."""
+
+    def __init__(self, app: App, packed: Path) -> None:
+        self._app, self._packed = app, packed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        part = any(name == b"range" for name, _ in scope["headers"])
+        if part or not takes_brotli(scope):
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode(): value.decode() for name, value in _PACKED}
+        answer: App = FileResponse(self._packed, media_type="application/javascript", headers=headers)
+        await answer(scope, receive, send)
