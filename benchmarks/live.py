@@ -2,7 +2,7 @@
 
 What it computes is compared with Python's (ids, the eight best of every step, maps, tokens), and timed in Chromium
 beside plain PyTorch on one thread, in one run; what a visitor waits for is timed from a host that compresses and from
-one that does not. `--only-parity [PAIR ...]` compares and times nothing.
+one that does not. `--only-parity [PAIR ...]` compares and times nothing. What is known so far goes to stderr.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import gzip
 import json
 import shutil
 import statistics
+import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -35,6 +37,8 @@ from translator.ui.live.site import write_site
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 PAIRS = ("de-en", "en-zh")
+HUNDRED = 100
+"""Sentences after which their counts are told."""
 SENTENCES = (
     "Gestern habe ich in der Stadt ein gutes Buch gekauft.",
     "Warum bist du heute nicht in die Schule gegangen?",
@@ -82,14 +86,23 @@ def hosted(folder: Path, *, compress: bool = False) -> Iterator[str]:
 
 def parity(model: Translator, data: Path | None, count: int) -> dict[str, Any]:
     """What is compared with Python: `count` sentences, a fifth of them with every map, ten times as many lines."""
+    torch.set_num_threads(1)  # a second thread only waits where anything else runs
+    found: dict[str, Any] = {}
+
+    def say(part: str, figures: dict[str, Any]) -> None:
+        found[part] = figures
+        print(f"{time.strftime('%H:%M:%S')} {model.name}, {part}: {json.dumps(figures)}", file=sys.stderr, flush=True)
+
     texts = _texts(data, model.name, count)
-    some = texts[: max(1, count // 5)]
-    found: dict[str, Any] = {"ids": live_parity.ids(model, texts)}
+    counts: Counter[str] = Counter()
+    for at in range(0, len(texts), HUNDRED):
+        counts.update(live_parity.ids(model, texts[at : at + HUNDRED]))
+        say("ids", dict(counts))
     for name, gated in (("maps", False), ("maps, heads gated", True)):
-        found[name] = live_parity.maps(model, some, gated=gated)
+        say(name, live_parity.maps(model, texts[: max(1, count // 5)], gated=gated))
     for column, side in enumerate(("src", "tgt")):
         lines = _texts(data, model.name, 10 * count, "extra", column)
-        found[f"tokens, {side}"] = live_parity.tokens(model, side, lines, 10 * count)
+        say(f"tokens, {side}", live_parity.tokens(model, side, lines, 10 * count))
     return found
 
 

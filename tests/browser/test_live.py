@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 import translator
 from benchmarks.shown import trace
 from translator import Translator
+from translator.checkpoints.save import save_bundle
 from translator.figures import positions
 from translator.ui.live import shell
 from translator.ui.live.site import write_site
@@ -328,6 +329,24 @@ def test_positions_are_drawn_as_by_python(context: BrowserContext, host: Any, ti
     page.wait_for_selector("#position-lines :text('dimension 400 is beyond the last one, 19')")
     page.check("#position-table input[value=tiny]", force=True)
     until(page, lambda: heat(tiny.bundle.model.src_positions.numpy()[:40, :20]))
+
+
+def test_another_language_is_noticed_and_its_direction_is_one_press_away(
+    context: BrowserContext, tiny: Translator, tmp_path: Path
+) -> None:
+    bundle, pairs = tiny.bundle, []
+    for name in ("de-en", "en-de"):
+        config = {"name": name, "card": f"# {name}\n", "decode": bundle.decode, "src": bundle.src, "tgt": bundle.tgt}
+        pairs.append(translator.load(save_bundle(tmp_path / name, model=bundle.model, **config), device="cpu"))
+    write_site(tmp_path / "site", pairs, texts=[PREPARED])
+    with _file_host().host(tmp_path / "site") as serving:
+        page = opened(context, serving.address)
+        page.click("#source-text textarea")
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type("Where did you buy this bread?")
+        page.wait_for_selector("#input-health >> text=This looks like English")
+        page.click("#input-health .switch")
+        page.wait_for_selector("#direction input[value=en-de]:checked", state="attached")
 
 
 def test_a_link_to_a_comparison_opens_it(context: BrowserContext, host: Any, tiny: Translator) -> None:

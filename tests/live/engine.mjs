@@ -1,6 +1,6 @@
-/* One source and one target through the engine: read at once, and again token by token in several hypotheses. */
+/* One source and one target through the engine: at once, token by token in several hypotheses, without each head. */
 
-import { answer, load, packed, task } from "./answer.mjs";
+import { answer, live, load, packed, task } from "./answer.mjs";
 
 const { config, weights, src, tgt, rows } = task;
 const gates = Object.fromEntries(
@@ -36,6 +36,9 @@ answer(
       cross: packed(decoded.cross, [L, H, T, S]),
       logProbs: packed(decoded.logProbs, [T, V]),
       steps,
+      worth: Object.fromEntries(
+        ["encoder", "decoder", "cross"].map((kind) => [kind, [...live.importance(model, src, tgt, kind)]]),
+      ),
     };
   }),
 );

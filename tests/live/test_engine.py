@@ -20,6 +20,7 @@ from translator.decode.steps import entropy
 from translator.model import Gates, Transformer
 
 ROOT = Path(__file__).parents[2]
+SRC, TGT = [5, 9, 7, 31, 8, 9, 2], [6, 40, 11, 11, 2]
 OPTIONS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "post-norm": {"norm": "post", "final_norm": False},
@@ -66,45 +67,47 @@ def random_gates(config: ModelConfig) -> Gates:
     return Gates(**{kind: torch.rand(shape) for kind, shape in config.head_counts.items()})
 
 
+def replayed(model: Transformer, gates: Gates | None = None) -> tuple[Any, np.ndarray]:
+    """TGT forced after SRC, and its log-probabilities [T, V]."""
+    expected = replay(model, SRC, TGT, encoded=encode(model, SRC, gates), gates=gates, candidates=41)
+    order = np.argsort(expected.candidate_ids, axis=-1)
+    return expected, np.take_along_axis(expected.candidate_log_probs, order, -1)
+
+
 @pytest.fixture
 def both(run_node: Any, floats: Any, tmp_path: Path) -> Any:
-    """`both(changes, dtype, gated)`: what Node's engine and PyTorch say of one source and one target."""
+    """`both(changes, dtype, gated)`: what Node's engine and PyTorch say of SRC and TGT."""
 
     def run(changes: dict[str, Any], dtype: str = "float16", *, gated: bool = False) -> tuple[dict, Any]:
         model = random_model(changes, dtype)
         path = tmp_path / "model.safetensors"
         path.write_bytes(pack(model, dtype))
         gates = random_gates(model.config) if gated else None
-        src, tgt = [5, 9, 7, 31, 8, 9, 2], [6, 40, 11, 11, 2]
         task = {
             "config": asdict(model.config),
             "weights": str(path),
-            "src": src,
-            "tgt": tgt,
+            "src": SRC,
+            "tgt": TGT,
             "rows": 3,
             "gates": {
                 kind: getattr(gates, kind).flatten().tolist() for kind in ("encoder", "decoder", "cross") if gates
             },
         }
         found = run_node("engine.mjs", task)
-        encoded = encode(model, src, gates)
-        expected = replay(model, src, tgt, encoded=encoded, gates=gates, candidates=41)
-        order = np.argsort(expected.candidate_ids, axis=-1)
-        log_probs = np.take_along_axis(expected.candidate_log_probs, order, -1)
-        return found, (expected, log_probs)
+        return found, replayed(model, gates)
 
     return run
 
 
 def check(both: tuple[dict, Any], floats: Any) -> None:
-    found, (replayed, log_probs) = both
+    found, (expected, log_probs) = both
     for kind in ("encoder", "decoder", "cross"):
-        np.testing.assert_allclose(floats(found[kind]), getattr(replayed, kind), atol=2e-6, rtol=0)
+        np.testing.assert_allclose(floats(found[kind]), getattr(expected, kind), atol=2e-6, rtol=0)
     np.testing.assert_allclose(floats(found["logProbs"]), log_probs, atol=2e-5, rtol=0)
     for t, step in enumerate(found["steps"]):
         np.testing.assert_allclose(floats(step["logProbs"]), log_probs[t], atol=2e-5, rtol=0)
-        np.testing.assert_allclose(floats(step["own"]), replayed.decoder[:, :, t, : t + 1], atol=2e-6, rtol=0)
-        np.testing.assert_allclose(floats(step["cross"]), replayed.cross[:, :, t], atol=2e-6, rtol=0)
+        np.testing.assert_allclose(floats(step["own"]), expected.decoder[:, :, t, : t + 1], atol=2e-6, rtol=0)
+        np.testing.assert_allclose(floats(step["cross"]), expected.cross[:, :, t], atol=2e-6, rtol=0)
         assert step["entropy"] == pytest.approx(float(entropy(torch.from_numpy(log_probs[t]))), abs=2e-5)
 
 
@@ -116,6 +119,19 @@ def test_every_option_gives_pytorchs_maps_and_probabilities(name: str, both: Any
 @pytest.mark.parametrize("name", ["as it is", "odd sizes", "unequal depth, heads and width", "post-norm"])
 def test_gates_of_every_kind(name: str, both: Any, floats: Any) -> None:
     check(both(OPTIONS[name], gated=True), floats)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_each_head_is_worth_what_a_whole_pass_without_it_says(name: str, both: Any) -> None:
+    model, (found, (_, usual)) = random_model(OPTIONS[name], "float16"), both(OPTIONS[name])
+    counts = model.config.head_counts
+    for kind, (layers, heads) in counts.items():
+        for layer in range(layers):
+            for head in range(heads):
+                values = {each: torch.ones(shape) for each, shape in counts.items()}
+                values[kind][layer, head] = 0
+                change = (replayed(model, Gates(**values))[1] - usual)[range(len(TGT)), TGT].sum()
+                assert found["worth"][kind][layer][head] == pytest.approx(change, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["as it is", "odd sizes", "learned positions"])

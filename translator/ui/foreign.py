@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +11,24 @@ SURE = 0.95
 """The probability from which on the page says so: of two languages alike nothing is said."""
 LEAST_WORDS = 2
 """One word may be a name, or stand in both languages. Chinese is told by its script."""
+
+
+def languages_of(names: Iterable[str]) -> list[str]:
+    """The languages that the directions among `names` ("de-en") translate from or into."""
+    return sorted({language for name in _pairs(names) for language in name.split("-")})
+
+
+def foreign(names: Sequence[str], language: str, text: str) -> dict[str, str]:
+    """The "language" that a text seems to be in, if not `language`, and a name of `names` to "switch" to, or ""."""
+    if language == "und":  # a model that names none, and may summarise as well
+        return {}
+    found = looks_like(text, language, languages_of(names))
+    switch = next((name for name in _pairs(names) if name.split("-")[0] == found), "")
+    return {"language": found, "switch": switch} if found else {}
+
+
+def _pairs(names: Iterable[str]) -> list[str]:
+    return [name for name in names if re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", name)]
 
 
 def looks_like(text: str, language: str, others: Sequence[str]) -> str:

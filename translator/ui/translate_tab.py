@@ -14,7 +14,7 @@ import gradio as gr
 from translator.registry.decoding import AUTOMATIC, CONTROLLED, Control, Setting, setting
 from translator.ui import explorer, frontend, session
 from translator.ui.asked import Asked, marked, told, whole_numbers
-from translator.ui.foreign import looks_like
+from translator.ui.foreign import foreign
 from translator.ui.live.here import files_here
 from translator.ui.message import answer
 from translator.ui.models import Models
@@ -163,7 +163,7 @@ def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str
             lambda model: {
                 **session.health(model, text),
                 "split": session.split(model, text),
-                **_foreign(models, model.languages[0], text),
+                **foreign([*models.names], model.languages[0], text),
             },
         )
 
@@ -202,21 +202,10 @@ def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str
 
     def local(request: Asked) -> dict[str, Any]:
         direction = request.get("direction", "")
-        return models.ask(direction, lambda model: files_here(models.published, direction, model))
+        return models.ask(direction, lambda model: files_here(models.published, direction, model, [*models.names]))
 
     quick = marked(inspect, where="desk"), marked(ready, where="at once")
     return [told(each) for each in (*quick, exact, resume, npz, offline, left_out, alti, local)]
-
-
-def _foreign(models: Models, language: str, text: str) -> dict[str, str]:
-    """The language that a text seems to be in, if it is another one, and the direction that translates from it."""
-    if language == "und":  # a model that names none, and may summarise as well
-        return {}
-    pairs = {name: name.split("-", 1)[0] for name in models.names if re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", name)}
-    ends = {name.rsplit("-", 1)[1] for name in pairs}
-    found = looks_like(text, language, sorted({*pairs.values(), *ends}))
-    switch = next((name for name, source in pairs.items() if source == found), "")
-    return {"language": found, "switch": switch} if found else {}
 
 
 def _file(data: bytes, kind: str) -> dict[str, str]:

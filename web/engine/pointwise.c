@@ -136,10 +136,20 @@ static double exponential_sum(const float *x, int count, float most) {
   return sum;
 }
 
+static float largest(const float *x, int count) {
+  v128_t most = wasm_f32x4_splat(x[0]);
+  int k = 0;
+  for (; k + 4 <= count; k += 4) most = wasm_f32x4_pmax(most, wasm_v128_load(x + k));
+  most = wasm_f32x4_pmax(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
+  most = wasm_f32x4_pmax(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2));
+  float out = wasm_f32x4_extract_lane(most, 0);
+  for (; k < count; k++) out = x[k] > out ? x[k] : out;
+  return out;
+}
+
 /* Logits [count] to log-probabilities, in place, in nats. */
 void EXPORT(log_softmax)(float *logits, int count) {
-  float most = logits[0];
-  for (int k = 1; k < count; k++) most = logits[k] > most ? logits[k] : most;
+  float most = largest(logits, count);
   double sum = exponential_sum(logits, count, most);
   float shift = most + (float)logarithm(sum);
   for (int k = 0; k < count; k++) logits[k] -= shift;

@@ -73,22 +73,33 @@ static void encoder_attention(const Layer *layer, float *x, int B, int S, const 
   merge(&layer->own, x, B * S, scratch);
 }
 
-/* Read a source, from layer `from` on.
+/* Write `count` numbers to place `at` of a record, if there is one. */
+static void note(float *record, int at, const float *values, int count) {
+  if (record) __builtin_memcpy(record + at * count, values, (unsigned)count * sizeof(float));
+}
+
+/* Read a source, from sublayer `from` on: an attention and a feed-forward layer in turn.
  *
- * x: [B, S, D], what the first of these layers reads; the memory afterwards.
+ * x: [B, S, D], what the first of these sublayers reads; the memory afterwards.
  * keep: [S], 0 where padding is not to be read, or 0 for all. gates: [L, B, H], or 0.
- * maps: [L, B, H, S, S], states: [L, B, S, D], what each layer reads; each may be 0.
+ * maps: [L, B, H, S, S]; states: [L, B, S, D] and mixed: [L, B, S, I], what each attention reads and what its heads
+ * give. Each of the three may be 0.
  * Returns 0 if memory ran out.
  */
-int EXPORT(encode)(float *x, int B, int S, int from, const byte *keep, const float *gates, float *maps, float *states) {
+int EXPORT(encode)(float *x, int B, int S, int from, const byte *keep, const float *gates, float *maps, float *states,
+                   float *mixed) {
   const Stack *stack = &model.encoder;
   unsigned place = mark();
   Scratch scratch;
-  int ready = make_scratch(&scratch, stack, B * S, S), rows = B * stack->heads, size = B * S * model.d_model;
-  for (int l = from; ready && l < stack->layers; l++) {
+  int ready = make_scratch(&scratch, stack, B * S, S), rows = B * stack->heads;
+  for (int l = from / 2; ready && l < stack->layers; l++) {
     const Layer *layer = stack->layer + l;
-    if (states) __builtin_memcpy(states + l * size, x, (unsigned)size * sizeof(float));
-    encoder_attention(layer, x, B, S, gates ? gates + l * rows : 0, keep, maps ? maps + l * rows * S * S : 0, &scratch);
+    if (from <= 2 * l) {
+      float *map = maps ? maps + l * rows * S * S : 0;
+      note(states, l, x, B * S * model.d_model);
+      encoder_attention(layer, x, B, S, gates ? gates + l * rows : 0, keep, map, &scratch);
+      note(mixed, l, scratch.mixed, B * S * stack->inner);
+    }
     feed_forward(stack, layer, x, B * S, &scratch);
   }
   layer_norm(&stack->norm, x, B * S, x);
@@ -148,36 +159,69 @@ static void cross_attention(const Layer *layer, float *x, const Span *span, cons
   merge(&layer->cross, x, span->B * T, scratch);
 }
 
-/* Read T more tokens of B hypotheses, from layer `from` on: all at once, or, with T = 1, a step.
+/* Read T more tokens of B hypotheses: all at once, or, with T = 1, a step. From sublayer `from` on: attention to the
+ * target, attention to the source, and a feed-forward layer in turn.
  *
- * x: [B, T, D], what the first of these layers reads; what the output projection reads afterwards.
+ * x: [B, T, D], what the first of these sublayers reads; what the output projection reads afterwards.
  * first: the position of the first token; the cache holds those before it.
  * cache: [L, B, capacity, 2, I], keys and values, to which these are added.
  * source: what `start` gave, [L, memories, S, 2, I]; memories is 1, which all rows read, or B. keep: [S], or 0.
  * own_gates, cross_gates: [L, B, H], or 0.
  * own: [L, B, H, T, capacity], of which row t is written up to first + t; cross: [L, B, H, T, S];
- * states: [L, B, T, D], what each layer reads. Each of the three may be 0.
+ * states: [L, 2, B, T, D] and mixed: [L, 2, B, T, I], what each attention reads and what its heads give.
+ * Each of the four may be 0.
  * Returns 0 if memory ran out.
  */
 int EXPORT(decode)(float *x, int B, int T, int first, int from, float *cache, int capacity, const float *source,
                    int memories, int S, const byte *keep, const float *own_gates, const float *cross_gates, float *own,
-                   float *cross, float *states) {
+                   float *cross, float *states, float *mixed) {
   const Stack *stack = &model.decoder;
   Span span = {B, T, first, capacity, memories, S, keep};
   unsigned place = mark();
   Scratch scratch;
   int ready = make_scratch(&scratch, stack, B * T, S > capacity ? S : capacity);
-  int rows = B * stack->heads, size = B * T * model.d_model, past = B * capacity * 2 * stack->inner;
-  for (int l = from; ready && l < stack->layers; l++) {
+  int rows = B * stack->heads, past = B * capacity * 2 * stack->inner;
+  int size = B * T * model.d_model, inner = B * T * stack->inner;
+  for (int l = from / 3; ready && l < stack->layers; l++) {
     const Layer *layer = stack->layer + l;
-    if (states) __builtin_memcpy(states + l * size, x, (unsigned)size * sizeof(float));
-    own_attention(layer, x, &span, cache + l * past, own_gates ? own_gates + l * rows : 0,
-                  own ? own + l * rows * T * capacity : 0, &scratch);
-    cross_attention(layer, x, &span, source + l * memories * S * 2 * stack->inner,
-                    cross_gates ? cross_gates + l * rows : 0, cross ? cross + l * rows * T * S : 0, &scratch);
+    if (from <= 3 * l) {
+      note(states, 2 * l, x, size);
+      own_attention(layer, x, &span, cache + l * past, own_gates ? own_gates + l * rows : 0,
+                    own ? own + l * rows * T * capacity : 0, &scratch);
+      note(mixed, 2 * l, scratch.mixed, inner);
+    }
+    if (from <= 3 * l + 1) {
+      note(states, 2 * l + 1, x, size);
+      cross_attention(layer, x, &span, source + l * memories * S * 2 * stack->inner,
+                      cross_gates ? cross_gates + l * rows : 0, cross ? cross + l * rows * T * S : 0, &scratch);
+      note(mixed, 2 * l + 1, scratch.mixed, inner);
+    }
     feed_forward(stack, layer, x, B * T, &scratch);
   }
   layer_norm(&stack->norm, x, B * T, x);
+  release(place);
+  return ready;
+}
+
+/* What comes out of an attention when one of its heads is silent.
+ *
+ * attention: 0 for the encoder's, 1 for the decoder's own, 2 for that to the source, of layer `at`.
+ * x: [count, D] and mixed: [count, I], what this attention read and what its heads gave.
+ * out: [H, count, D], row h without head h. Returns 0 if memory ran out.
+ */
+int EXPORT(silence)(int attention, int at, const float *x, const float *mixed, int count, float *out) {
+  const Stack *stack = attention ? &model.decoder : &model.encoder;
+  const Layer *layer = stack->layer + at;
+  unsigned place = mark();
+  Scratch scratch;
+  int ready = make_scratch(&scratch, stack, stack->heads * count, 0), E = stack->d_head;
+  for (int h = 0; ready && h < stack->heads; h++) {
+    float *heads = scratch.mixed + h * count * stack->inner;
+    note(out, h, x, count * model.d_model);
+    note(heads, 0, mixed, count * stack->inner);
+    for (int t = 0; t < count; t++) __builtin_memset(heads + t * stack->inner + h * E, 0, (unsigned)E * sizeof(float));
+  }
+  if (ready) merge(attention == 2 ? &layer->cross : &layer->own, out, stack->heads * count, &scratch);
   release(place);
   return ready;
 }

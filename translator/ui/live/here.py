@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from translator.errors import CheckpointError
+from translator.ui.live.languages import told_apart
 from translator.ui.live.published import Published
 from translator.ui.offline import offline_shell
 
@@ -14,9 +16,11 @@ if TYPE_CHECKING:
     from translator.pipeline import Translator
 
 
-def files_here(published: Published, direction: str, model: Translator) -> dict[str, Any]:
+def files_here(published: Published, direction: str, model: Translator, names: Sequence[str] = ()) -> dict[str, Any]:
     """Publish what `model` is computed with in a browser.
 
+    Args:
+        names: every direction of the page, of which one may suit a text better.
     Returns:
         "manifest" as an exported site has it, with this checkpoint alone; "size", the bytes of all its files;
         "worker" and "shell", the addresses of the worker and of the offline page's shell. Or "uncovered", a sentence:
@@ -34,9 +38,12 @@ def files_here(published: Published, direction: str, model: Translator) -> dict[
         found["profile"] = published.put("profile.json", json.dumps(profile, ensure_ascii=False).encode())
     if "zh" in model.languages:
         found["chinese"] = published.put("chinese.json.gz", _chinese())
+    if file := told_apart(model.languages[:1], names):
+        found["languages"] = published.put("languages.json.gz", file)
     engine = published.put("engine.wasm", LIVE / "engine.wasm")
+    manifest = {"version": MANIFEST_VERSION, "engine": engine, "directions": list(names)}
     return {
-        "manifest": {"version": MANIFEST_VERSION, "engine": engine, "checkpoints": {direction: found}},
+        "manifest": {**manifest, "checkpoints": {direction: found}},
         "size": sum(entry["size"] for entry in found.values()),
         "worker": published.put("worker.js", LIVE / "worker.js")["path"],
         "shell": published.put("offline.html", _shell())["path"],

@@ -18,6 +18,7 @@ from translator.registry import lab
 from translator.ui import frontend
 from translator.ui.explorer import show
 from translator.ui.live.chinese import chinese_file
+from translator.ui.live.languages import told_apart
 from translator.ui.live.shell import INDEX, MARK, README, index_page, web_manifest
 from translator.ui.offline import offline_shell
 from translator.ui.payload import profile_payload
@@ -58,6 +59,7 @@ def write_site(folder: Path, models: Sequence[Translator], *, texts: Sequence[st
     if index.is_file() and MARK not in index.read_text(encoding="utf-8", errors="replace")[:1000]:
         raise InputError(f"{index} is not part of a live page and would be overwritten; choose another folder")
     site = _Site(folder)
+    site.add_languages(models)
     offers = [site.add_checkpoint(model) for model in models]
     examples = site.add_examples(models, texts)
     site.add_page(offers, examples)
@@ -110,6 +112,7 @@ class _Site:
         self.written: list[Path] = []
         self.checkpoints: dict[str, dict[str, Any]] = {}
         self.chinese: dict[str, Any] | None = None
+        self.languages: dict[str, Any] | None = None
 
     def write(self, name: str, data: bytes) -> dict[str, Any]:
         """One file; its entry of the manifest."""
@@ -123,6 +126,12 @@ class _Site:
         """One file of JSON."""
         return self.write(name, (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode())
 
+    def add_languages(self, models: Sequence[Translator]) -> None:
+        """What tells the languages of the site apart."""
+        names = [_slug(model.name) for model in models]
+        if file := told_apart([model.languages[0] for model in models], names):
+            self.languages = self.write("languages.json.gz", file)
+
     def add_checkpoint(self, model: Translator) -> dict[str, Any]:
         """The files of a checkpoint; how the page offers it."""
         folder, name = check(model), _slug(model.name)
@@ -135,12 +144,13 @@ class _Site:
         found = {part: entries[file] for part, file in CHECKPOINT.items()}
         if profile := profile_of(model):
             found["profile"] = self.write_json(f"{place}/profile.json", profile)
-        size = sum(entry["size"] for entry in found.values())
         if "zh" in model.languages:
             self.chinese = self.chinese or self.write("chinese.json.gz", chinese_file())
             found["chinese"] = self.chinese
-            size += self.chinese["size"]
+        if self.languages:
+            found["languages"] = self.languages
         self.checkpoints[name] = found
+        size = sum(entry["size"] for entry in found.values())
         return {"direction": name, "label": direction_name(name), "size": size}
 
     def add_examples(self, models: Sequence[Translator], texts: Sequence[str]) -> list[dict[str, str]]:
@@ -172,9 +182,8 @@ class _Site:
         self.write_json("positions.json", position_figures())
         self.write("offline.html", offline_shell().encode())
         engine = self.write("engine.wasm", (LIVE / "engine.wasm").read_bytes())
-        self.write_json(
-            "manifest.json", {"version": MANIFEST_VERSION, "engine": engine, "checkpoints": self.checkpoints}
-        )
+        manifest = {"version": MANIFEST_VERSION, "engine": engine, "directions": list(self.checkpoints)}
+        self.write_json("manifest.json", {**manifest, "checkpoints": self.checkpoints})
         version = self._version()
         told = {
             "examples": examples,

@@ -8,6 +8,7 @@ import type {
   StepPayload,
   TracePayload,
 } from "../protocol/messages";
+import type { Foreign } from "./foreign";
 
 /** The views of the lab that the worker answers; the others need Python. */
 export const ANSWERED = ["force", "edit", "beams"] as const;
@@ -21,7 +22,10 @@ export interface Calls {
     given: { direction: string; text: string; settings: object; prefix?: number[] };
     gives: TracePayload;
   };
-  inspect: { given: { direction: string; text: string }; gives: Health & { split: Piece[][] } };
+  inspect: {
+    given: { direction: string; text: string };
+    gives: Health & { split: Piece[][] } & Foreign;
+  };
   /** A translation that was made, again with exact weights, or as a file of the Python package. */
   exact: { given: Past; gives: TracePayload };
   npz: { given: Past; gives: Uint8Array };

@@ -4,6 +4,7 @@ import type { Profile } from "../protocol/messages";
 import { loadBundle, type Bundle, type ConfigFile } from "./bundle";
 import { fetchFile, fetchInto, type FileEntry, type Fetching } from "./store";
 import { chineseIsKnown, useChinese, type ChineseFile } from "./text/chinese";
+import { languagesAreKnown, useLanguages, type LanguagesFile } from "./text/languages";
 import type { TokenizerFile } from "./text/tokenizer";
 
 /** What one checkpoint consists of. */
@@ -14,6 +15,8 @@ export interface CheckpointFiles {
   profile?: FileEntry;
   /** Words for Chinese, where a side of it is. */
   chinese?: FileEntry;
+  /** What tells the languages of the site apart, where there are several. */
+  languages?: FileEntry;
   weights: FileEntry;
 }
 
@@ -21,6 +24,8 @@ export interface CheckpointFiles {
 export interface Manifest {
   version: number;
   engine: FileEntry;
+  /** Every direction of the page; those of a served page may be computed by the server. */
+  directions: string[];
   checkpoints: Record<string, CheckpointFiles>;
 }
 
@@ -53,11 +58,13 @@ export async function fetchCheckpoint(
     parsed<TokenizerFile>(files.tgt),
     files.profile && parsed<Profile>(files.profile),
   ]);
-  if (files.chinese && !chineseIsKnown()) {
-    const packed = await fetchFile(files.chinese, how(files.chinese));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    useChinese((await new Response(stream).json()) as ChineseFile);
-  }
+  const unpacked = async <T>(file: FileEntry) => {
+    const packed = new Blob([await fetchFile(file, how(file))]).stream();
+    return (await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json()) as T;
+  };
+  if (files.chinese && !chineseIsKnown()) useChinese(await unpacked<ChineseFile>(files.chinese));
+  if (files.languages && !languagesAreKnown())
+    useLanguages(await unpacked<LanguagesFile>(files.languages));
   const { weights } = files;
   const fill = (room: Uint8Array) => fetchInto(room, weights, how(weights));
   return loadBundle(engine, {

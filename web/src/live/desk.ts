@@ -3,6 +3,7 @@
 import type { Bundle } from "./bundle";
 import type { Calls, LabAsked, Name, Past, Reply } from "./calls";
 import { fetchCheckpoint, filesOf, type Manifest } from "./checkpoint";
+import { foreign } from "./foreign";
 import { board, switched, whole } from "./lab";
 import { npz } from "./npz";
 import { Cancelled, Refusal } from "./refusal";
@@ -84,7 +85,8 @@ export class Desk {
     },
     inspect: async ({ direction, text }, work) => {
       const bundle = await this.bundle(direction, work);
-      return { ...health(bundle, text), split: split(bundle, text) };
+      const seems = foreign(this.manifest.directions, bundle.info.src, text);
+      return { ...health(bundle, text), split: split(bundle, text), ...seems };
     },
     exact: async (past, work) => {
       const [bundle, trace] = await this.past(past, work);

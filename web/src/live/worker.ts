@@ -12,7 +12,9 @@ export { npz } from "./npz";
 export { Refusal } from "./refusal";
 export { forced, health, payload, split, stream } from "./session";
 export { fetchFile, fetchInto } from "./store";
+export { foreign } from "./foreign";
 export { useChinese } from "./text/chinese";
+export { useLanguages } from "./text/languages";
 export { loadTokenizer } from "./text/load";
 
 /** The desk of the site whose manifest lies at an address, with its files' addresses made whole. */

@@ -6,23 +6,43 @@ import type { Encoded } from "./passes";
 import { padded, type Transformer } from "./transformer";
 
 /** Rows that are projected to the vocabulary at once. */
-const CHUNK = 32;
+const CHUNK = 128;
 
-/** What a pass needs of a source: its tokens, and the streams [L, S, D] that each layer reads. */
+/** The sublayers of a layer, and the attentions among them: of the encoder, and of the decoder. */
+const SUBLAYERS = { encoder: 2, decoder: 3 } as const;
+const ATTENTIONS = { encoder: 1, decoder: 2 } as const;
+
+/** How the engine calls an attention, and which one of its layer it is. */
+const PLACES: Record<Kind, { stack: "encoder" | "decoder"; attention: number; at: 0 | 1 }> = {
+  encoder: { stack: "encoder", attention: 0, at: 0 },
+  decoder: { stack: "decoder", attention: 1, at: 0 },
+  cross: { stack: "decoder", attention: 2, at: 1 },
+};
+
+/** What the attentions of a stack read, [attentions, length, D], and what their heads gave, [attentions, length, I]. */
+interface Recorded {
+  length: number;
+  inner: number;
+  states: number;
+  mixed: number;
+}
+
+/** One translation, with every head on. */
 interface Source {
   model: Transformer;
   encoded: Encoded;
   tgtIds: readonly number[];
-  /** What each layer of the encoder and of the decoder reads, [L, S, D] and [L, T, D]. */
-  srcStates: number;
-  tgtStates: number;
+  encoder: Recorded;
+  decoder: Recorded;
+  /** Summed log-probability of `tgtIds` in nats. */
+  usual: number;
 }
 
 /**
  * Δ log-probability in nats of `tgtIds`, kept fixed, when each head of one kind alone is silent: a row [H] a layer.
  *
- * The heads of a layer stand side by side as rows of one pass, which begins at their own layer: what lies below a
- * silent head is as it was.
+ * The heads of a layer stand side by side as rows of one pass, which begins behind their own attention: what lies
+ * below is as it was, and so is what its other heads give.
  */
 export function* importance(
   model: Transformer,
@@ -34,13 +54,9 @@ export function* importance(
   const place = heap.exports.mark();
   try {
     const source = readSource(model, srcIds, tgtIds);
-    const usual = model.heap.scoped(() => {
-      const x = repeated(source, source.tgtStates, tgtIds.length, 1);
-      return scores(source, source.encoded.source, x, 1, 0, null, 0)[0]!;
-    });
     const layers = kind === "encoder" ? config.encoder_layers : config.decoder_layers;
     for (let layer = 0; layer < layers; layer++)
-      yield heap.scoped(() => without(source, kind, layer)).map((score) => score - usual);
+      yield heap.scoped(() => without(source, kind, layer)).map((score) => score - source.usual);
   } finally {
     heap.exports.release(place);
   }
@@ -52,122 +68,91 @@ function readSource(
   tgtIds: readonly number[],
 ): Source {
   const { heap, config } = model;
-  const { exports } = heap;
-  const [D, T] = [config.d_model, tgtIds.length];
-  const ids = padded(srcIds, config);
-  const encoded = model.encode(srcIds);
-  const srcStates = heap.numbers(config.encoder_layers * ids.length * D);
-  const tgtStates = heap.numbers(config.decoder_layers * T * D);
-  const source = { model, encoded, tgtIds, srcStates, tgtStates };
-  heap.scoped(() => {
-    const x = heap.numbers(Math.max(ids.length, T) * D);
-    exports.embed(0, heap.putWhole(ids), 1, ids.length, 0, x);
-    exports.encode(x, 1, ids.length, 0, encoded.keep, 0, 0, srcStates);
-    exports.embed(1, heap.putWhole([config.start_id, ...tgtIds.slice(0, -1)]), 1, T, 0, x);
-    decode(source, encoded.source, x, 1, 0, [0, 0], tgtStates);
+  const encoder = recorded(model, "encoder", padded(srcIds, config).length);
+  const decoder = recorded(model, "decoder", tgtIds.length);
+  const encoded = model.encode(srcIds, {}, encoder.states, encoder.mixed);
+  const source = { model, encoded, tgtIds, encoder, decoder, usual: 0 };
+  const [usual] = heap.scoped(() => {
+    const x = heap.numbers(tgtIds.length * config.d_model);
+    const reads = heap.putWhole([config.start_id, ...tgtIds.slice(0, -1)]);
+    heap.exports.embed(1, reads, 1, tgtIds.length, 0, x);
+    decode(source, encoded.source, x, 1, 0, decoder);
+    return scores(source, x, 1);
   });
-  return source;
+  return { ...source, usual: usual! };
+}
+
+/** Room for what a pass over `length` tokens records. */
+function recorded(
+  { heap, config }: Transformer,
+  stack: "encoder" | "decoder",
+  length: number,
+): Recorded {
+  const heads = config[`${stack}_heads`];
+  const inner = heads * headSize(config, heads);
+  const rows = ATTENTIONS[stack] * config[`${stack}_layers`] * length;
+  const states = heap.numbers(rows * config.d_model);
+  return { length, inner, states, mixed: heap.numbers(rows * inner) };
 }
 
 /** Summed log-probabilities [H] of the target where row h lacks head h of one layer. */
 function without(source: Source, kind: Kind, layer: number): number[] {
-  const { model, encoded, tgtIds, srcStates, tgtStates } = source;
+  const { model, encoded } = source;
   const { heap, config } = model;
-  const { exports } = heap;
-  const [D, S, T] = [config.d_model, encoded.length, tgtIds.length];
-  if (kind !== "encoder") {
-    const heads = config.decoder_heads;
-    const x = repeated(source, tgtStates + 4 * layer * T * D, T, heads);
-    const gates = silent(source, config.decoder_layers, heads, layer);
-    return scores(source, encoded.source, x, heads, layer, kind, gates);
-  }
-  const heads = config.encoder_heads;
-  const x = repeated(source, srcStates + 4 * layer * S * D, S, heads);
-  const gates = silent(source, config.encoder_layers, heads, layer);
-  exports.encode(x, heads, S, layer, encoded.keep, gates, 0, 0);
-  const inner = config.decoder_heads * headSize(config, config.decoder_heads);
-  const read = heap.numbers(config.decoder_layers * heads * S * 2 * inner);
-  exports.start(x, heads, S, read);
-  const y = repeated(source, tgtStates, T, heads);
-  return scores(source, read, y, heads, 0, null, 0);
+  const { stack, attention, at } = PLACES[kind];
+  const { length, inner, states, mixed } = source[stack];
+  const heads = config[`${stack}_heads`];
+  const x = heap.numbers(heads * length * config.d_model);
+  const before = (layer * ATTENTIONS[stack] + at) * length;
+  const [read, gave] = [states + 4 * before * config.d_model, mixed + 4 * before * inner];
+  heap.exports.silence(attention, layer, read, gave, length, x);
+  const from = layer * SUBLAYERS[stack] + at + 1;
+  if (stack === "encoder") return scores(source, reread(source, x, heads, from), heads);
+  decode(source, encoded.source, x, heads, from);
+  return scores(source, x, heads);
 }
 
-/** Gates [L, H, H] that are 1 but for head h of row h in one layer. */
-function silent({ model }: Source, layers: number, heads: number, layer: number): number {
-  const gates = new Float32Array(layers * heads * heads).fill(1);
-  for (let head = 0; head < heads; head++) gates[layer * heads * heads + head * (heads + 1)] = 0;
-  return model.heap.putFloats(gates);
-}
-
-/** A stream [length, D] as each of `rows` rows. */
-function repeated({ model }: Source, stream: number, length: number, rows: number): number {
+/** What the decoder makes of `rows` sources x that the encoder reads on from one of its sublayers. */
+function reread(source: Source, x: number, rows: number, from: number): number {
+  const { model, encoded, encoder, decoder } = source;
   const { heap, config } = model;
-  const count = length * config.d_model;
-  const out = heap.numbers(rows * count);
-  const all = heap.floats(out, rows * count);
-  const one = heap.floats(stream, count);
-  for (let row = 0; row < rows; row++) all.set(one, row * count);
+  heap.exports.encode(x, rows, encoder.length, from, encoded.keep, 0, 0, 0, 0);
+  const read = heap.numbers(config.decoder_layers * rows * encoder.length * 2 * decoder.inner);
+  heap.exports.start(x, rows, encoder.length, read);
+  const size = decoder.length * config.d_model;
+  const out = heap.numbers(rows * size);
+  // The target's attention to itself in the first layer has not read any source yet.
+  const one = heap.floats(decoder.states + 4 * size, size);
+  for (let row = 0; row < rows; row++) heap.floats(out, rows * size).set(one, row * size);
+  decode(source, read, out, rows, 1);
   return out;
 }
 
+/** Take x [rows, T, D] from sublayer `from` to the end. */
 function decode(
-  { model, encoded, tgtIds }: Source,
+  { model, encoded, decoder }: Source,
   read: number,
   x: number,
   rows: number,
-  layer: number,
-  [own, cross]: readonly [number, number],
-  states: number,
+  from: number,
+  record?: Recorded,
 ): void {
   const { heap, config } = model;
-  const [T, memories] = [tgtIds.length, read === encoded.source ? 1 : rows];
-  const inner = config.decoder_heads * headSize(config, config.decoder_heads);
+  const { length: T, inner } = decoder;
   const past = heap.numbers(config.decoder_layers * rows * T * 2 * inner);
-  const { keep, length } = encoded;
-  heap.exports.decode(
-    x,
-    rows,
-    T,
-    0,
-    layer,
-    past,
-    T,
-    read,
-    memories,
-    length,
-    keep,
-    own,
-    cross,
-    0,
-    0,
-    states,
-  );
+  const memories = read === encoded.source ? 1 : rows;
+  const { keep, length: S } = encoded;
+  const [states, mixed] = [record?.states ?? 0, record?.mixed ?? 0];
+  // prettier-ignore
+  heap.exports.decode(x, rows, T, 0, from, past, T, read, memories, S, keep, 0, 0, 0, 0, states, mixed);
 }
 
-/** Summed log-probability of the target in each row of a pass that begins with x at `layer`. */
-function scores(
-  source: Source,
-  read: number,
-  x: number,
-  rows: number,
-  layer: number,
-  kind: Kind | null,
-  gates: number,
-): number[] {
-  const { model, tgtIds } = source;
+/** Summed log-probability of the target in each row of what the decoder left, x [rows, T, D]. */
+function scores({ model, tgtIds }: Source, x: number, rows: number): number[] {
   const { heap, config } = model;
   const [T, V, D] = [tgtIds.length, config.tgt_vocab, config.d_model];
-  decode(
-    source,
-    read,
-    x,
-    rows,
-    layer,
-    [kind === "decoder" ? gates : 0, kind === "cross" ? gates : 0],
-    0,
-  );
   const out = new Array<number>(rows).fill(0);
-  const logits = heap.numbers(CHUNK * V);
+  const logits = heap.numbers(Math.min(CHUNK, rows * T) * V);
   for (let at = 0; at < rows * T; at += CHUNK) {
     const count = Math.min(CHUNK, rows * T - at);
     heap.exports.project(x + 4 * at * D, count, logits);

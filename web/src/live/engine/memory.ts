@@ -47,6 +47,7 @@ export interface Exports {
     gates: number,
     maps: number,
     states: number,
+    mixed: number,
   ): number;
   start(memory: number, rows: number, length: number, read: number): void;
   decode(
@@ -66,6 +67,15 @@ export interface Exports {
     own: number,
     cross: number,
     states: number,
+    mixed: number,
+  ): number;
+  silence(
+    attention: number,
+    at: number,
+    x: number,
+    mixed: number,
+    count: number,
+    out: number,
   ): number;
   project(x: number, count: number, logits: number): void;
   log_softmax(logits: number, count: number): void;

@@ -53,8 +53,12 @@ export class Transformer {
     return this.heap.floats(this.positionsAt, max_positions * d_model).slice();
   }
 
-  /** Read a source (its end token included); what it takes is given back by the caller's `heap.scoped`. */
-  encode(srcIds: readonly number[], gates: Gates = {}): Encoded {
+  /**
+   * Read a source (its end token included); what it takes is given back by the caller's `heap.scoped`.
+   *
+   * `states` [L, S, D] and `mixed` [L, S, I] take, unless they are 0, what each attention reads and its heads give.
+   */
+  encode(srcIds: readonly number[], gates: Gates = {}, states = 0, mixed = 0): Encoded {
     const { config, heap, exports } = this;
     const ids = padded(srcIds, config);
     const S = ids.length;
@@ -66,7 +70,7 @@ export class Transformer {
       const maps = heap.numbers(L * H * S * S);
       const factors = gates.encoder ? heap.putFloats(gates.encoder) : 0;
       exports.embed(0, heap.putWhole(ids), 1, S, 0, x);
-      this.check(exports.encode(x, 1, S, 0, keep, factors, maps, 0));
+      this.check(exports.encode(x, 1, S, 0, keep, factors, maps, states, mixed));
       exports.start(x, 1, S, source);
       return heap.floats(maps, L * H * S * S).slice();
     });
@@ -132,6 +136,7 @@ export class Transformer {
         cache.gates.cross,
         cache.own,
         cache.cross,
+        0,
         0,
       ),
     );
@@ -222,6 +227,7 @@ export class Transformer {
           crossGates,
           own,
           cross,
+          0,
           0,
         ),
       );
