@@ -53,7 +53,7 @@ def test_plotly_is_of_the_version_that_figures_are_made_for() -> None:
 
 
 def test_templates_hold_nothing_that_a_template_engine_runs() -> None:
-    for component in (explorer.chrome(), explorer.compare_view(), explorer.plotly_view()):
+    for component in (explorer.chrome(), explorer.compare_view(functions=[]), explorer.plotly_view()):
         assert not re.search(r"\$\{|\{\{|`", component.html_template)
 
 
