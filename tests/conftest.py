@@ -143,6 +143,17 @@ def tiny_marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny_multilingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny random checkpoint in the layout of NLLB, called "nllb"; for reading only."""
+    maker, marian = _beside("multilingual_maker"), _beside("marian_maker")
+    texts = marian.sentences(300)
+    folder = tmp_path_factory.mktemp("multilingual") / "nllb"
+    tokenizer = maker.make_tokenizer("nllb", folder, texts, marian.spm_model(texts, 120))
+    maker.make_model("nllb", folder, "plain", tokenizer)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """The one Chromium of all tests, found or installed as `browser/install.py` does; never skipped.
 

@@ -176,3 +176,44 @@ def test_elsewhere_the_mark_does_nothing(tiny_checkpoint: Path, spaces: None, mo
     models = Models({"de-en": tiny_checkpoint}, device="cpu")
     models._marked = None  # type: ignore[assignment]
     assert asked(models) == on_gpu
+
+
+def test_a_direction_may_name_two_languages_of_a_checkpoint_that_has_many(tiny_multilingual: Path) -> None:
+    models = Models({"nllb": tiny_multilingual}, device="cpu")
+    assert models.languages("nllb") is None, "nothing is read for it"
+    assert models.get("nllb:fra_Latn-eng_Latn").languages == ("fra_Latn", "eng_Latn")
+    assert models.get("nllb").languages == ("deu_Latn", "zho_Hans"), "the checkpoint itself stays as it is"
+    assert list(models.held) == ["nllb"]
+    known = models.languages("nllb:fra_Latn-eng_Latn")
+    assert known is not None and known["own"] == ("deu_Latn", "zho_Hans") and {"fra_Latn", "zul_Latn"} < {*known["tgt"]}
+    assert models.state("nllb:fra_Latn-eng_Latn") == "ready"
+    one = models.ask("nllb:fra_Latn-eng_Latn", lambda model: model.translate("Das Haus.", max_length=4))
+    expected = models.get("nllb").translate("Das Haus.", src="fra_Latn", tgt="eng_Latn", max_length=4)
+    assert one.translation == expected.translation and one.checkpoint == expected.checkpoint
+
+
+@pytest.mark.parametrize("bad", ["nllb:klingon-eng_Latn", "nllb:deu_Latn-klingon"])
+def test_a_language_that_a_checkpoint_lacks_is_refused_in_words(tiny_multilingual: Path, bad: str) -> None:
+    models = Models({"nllb": tiny_multilingual}, device="cpu")
+    with pytest.raises(InputError, match=r"the language is 'klingon'; this checkpoint knows .*in all"):
+        models.get(bad)
+    assert models.state(bad).startswith("the language is 'klingon'")
+    with pytest.raises(InputError, match="there is no direction"):
+        models.get("nllb:deu_Latn")
+
+
+def test_a_checkpoint_with_one_pair_takes_no_other(tiny_checkpoint: Path) -> None:
+    models = Models({"tiny": tiny_checkpoint}, device="cpu")
+    assert models.get("tiny:de-en") is models.get("tiny")
+    assert models.languages("tiny") is None
+    with pytest.raises(InputError, match="src is 'fr'; tiny has 'de' alone"):
+        models.get("tiny:fr-en")
+
+
+def test_a_kept_trace_is_not_given_for_another_source_language(tiny_multilingual: Path) -> None:
+    """Nothing else tells the two: text, weights and settings are the same."""
+    models = Models({"nllb": tiny_multilingual}, device="cpu")
+    *_, first = translate_stream(models, "Das Haus.", "nllb:deu_Latn-eng_Latn", {})
+    kept = session.trace_of(models, "Das Haus.", "nllb:deu_Latn-eng_Latn", {}, id_=first["id"])
+    other = session.trace_of(models, "Das Haus.", "nllb:fra_Latn-eng_Latn", {}, id_=first["id"])
+    assert kept.checkpoint.src_language == "deu_Latn" and other.checkpoint.src_language == "fra_Latn"

@@ -39,7 +39,8 @@ def api(models: Models) -> None:
 
     offered = (setting("method"), *(each for each, _ in CONTROLLED))
     wanted = (
-        f"text: one sentence. direction: one of {', '.join(models.names)}. settings: names with values, such as "
+        f"text: one sentence. direction: one of {', '.join(models.names)}; of one with many languages also with "
+        "two of them, such as nllb:deu_Latn-eng_Latn. settings: names with values, such as "
         f"{'; '.join(f'{each.name}, {each.granting}' for each in offered)}; what is left out is the "
         "checkpoint's own."
     )

@@ -10,7 +10,7 @@ from translator.errors import TranslatorError
 from translator.ui import explorer, session
 from translator.ui.message import answer
 from translator.ui.models import Models
-from translator.ui.translate_tab import METHODS, direction_name
+from translator.ui.translate_tab import METHODS, direction_name, ready_function
 
 WHEN = "Sentences, directions and decoding take effect at the next press of Compare both."
 
@@ -21,7 +21,7 @@ def compare_tab(models: Models) -> None:
         sides = [_side(name, models) for name in ("a", "b")]
         button = gr.Button("Compare both", variant="primary", elem_id="compare-run")
     gr.Markdown(WHEN, elem_classes="settings-note", elem_id="compare-note")
-    view = explorer.compare_view()
+    view = explorer.compare_view(functions=[ready_function(models)])
 
     def run(*values: Any) -> str | None:
         half = len(values) // 2
@@ -37,6 +37,7 @@ def compare_tab(models: Models) -> None:
         run,
         [*sides[0], *sides[1]],
         view,
+        js="(...v) => window.AttentionExplorer.compared(...v)",
         show_progress="hidden",
         api_visibility="private",
         preprocess=False,

@@ -52,9 +52,13 @@ def explorer(
     return _component(mount, send(message), elem_id=elem_id, functions=functions)
 
 
-def compare_view(elem_id: str = "compare") -> gr.HTML:
-    """Two translations side by side and their difference; its value is the message {"a": trace, "b": trace}."""
-    return _component("compare(element, props, watch)", elem_id=elem_id)
+def compare_view(*, functions: Sequence[Callable[..., Any]], elem_id: str = "compare") -> gr.HTML:
+    """Two translations side by side and their difference; its value is the message {"a": trace, "b": trace}.
+
+    Args:
+        functions: what it asks the server for: ready.
+    """
+    return _component("compare(element, props, watch, server)", elem_id=elem_id, functions=functions)
 
 
 def lesson_view(*, functions: Sequence[Callable[..., Any]], elem_id: str = "lesson") -> gr.HTML:

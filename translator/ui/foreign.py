@@ -42,7 +42,10 @@ def looks_like(text: str, language: str, others: Sequence[str]) -> str:
         return "" if language == "zh" or "zh" not in others else "zh"
     if letters < 4 or len(text.split()) < LEAST_WORDS:
         return ""
-    found, share = _identifier(tuple(sorted({language, *others}))).classify(text)
+    identifier = _identifier(tuple(sorted({language, *others})))
+    if language not in identifier.labels:  # or every text in it would seem to be in another
+        return ""
+    found, share = identifier.classify(text)
     return str(found) if found != language and share >= SURE else ""
 
 

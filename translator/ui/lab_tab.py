@@ -78,7 +78,7 @@ def _told(models: Models, model: Translator, text: str, request: Asked, stop: St
     It is the greedy translation of `text`, or the one whose ids the request names as its "target".
     """
     target, id_ = request.get("target"), request.get("id")
-    key = (model.bundle.info.sha256, text, json.dumps(target) if target else "lab")
+    key = (model.bundle.info.sha256, *model.languages, text, json.dumps(target) if target else "lab")
     kept = models.store.get(id_, key)
     if kept is not None:
         return kept, id_

@@ -17,6 +17,7 @@ from translator.checkpoints.shelf import TRANSFORMERS, offered, pinned
 from translator.errors import CancelledError, CheckpointError, InputError, TranslatorError
 from translator.trace import Step, Trace
 from translator.ui import zero
+from translator.ui.direction import Direction
 from translator.ui.gate import Gate, Stop
 from translator.ui.live.published import Published
 from translator.ui.readers import Readers
@@ -114,50 +115,77 @@ class Models:
             with suppress(TranslatorError):  # an odd vocabulary may lack every word of it
                 found.translate("Hello", max_length=2)
 
-    def get(self, name: str) -> Translator:
-        """The model that the page calls `name`; waits while it loads, so it is asked for in a worker (or see `ask`).
+    def get(self, direction: str) -> Translator:
+        """The model of a direction; waits while it loads, so it is asked for in a worker (or see `ask`).
 
         Raises:
-            InputError: there is no such name.
+            InputError: there is no such direction, or the checkpoint does not know its languages.
             CheckpointError: its checkpoint cannot be used.
         """
-        if not isinstance(name, str) or name not in self.names:
-            raise InputError(f"there is no direction {str(name)[:20]!r}; there are {', '.join(self.names)}")
-        found = self._load(name)
+        asked = self._asked(direction)
+        found = self._load(asked.name)
         if isinstance(found, TranslatorError):
-            raise CheckpointError(f"{name} is not available here: {found}") from found
-        return found
+            raise CheckpointError(f"{asked.name} is not available here: {found}") from found
+        return asked.of(found)
 
-    def state(self, name: object) -> str:
+    def state(self, direction: object) -> str:
         """What becomes of it, at once: "ready", "loading", "" if nobody has asked for it yet, or why it is refused."""
-        if not isinstance(name, str) or name not in self.names:
-            return f"there is no direction {str(name)[:20]!r}; there are {', '.join(self.names)}"
-        failure = self._failure(name)
-        if failure is not None:
-            return f"{name} is not available here: {failure}"
-        return "ready" if name in self._loaded else "loading" if self._locks[name].locked() else ""
+        try:
+            asked = self._asked(direction)
+            failure = self._failure(asked.name)
+            if failure is not None:
+                return f"{asked.name} is not available here: {failure}"
+            model = self._loaded.get(asked.name)
+            if model is not None:
+                asked.of(model)
+        except InputError as error:
+            return str(error)
+        return "ready" if model is not None else "loading" if self._locks[asked.name].locked() else ""
 
-    def ask(self, name: str, work: Callable[[Translator], R]) -> R:
+    def languages(self, direction: object) -> dict[str, Any] | None:
+        """The codes that a checkpoint translates from and to, "src" and "tgt", and its "own"; None: it has one pair.
+
+        None too while it is not held; what is asked of a page without a server waits for nothing.
+        """
+        held = self._loaded.get(Direction.read(direction).name) if isinstance(direction, str) else None
+        if held is None:
+            return None
+        src, tgt = held.bundle.languages
+        return {"src": src, "tgt": tgt, "own": held.languages} if len(src) > 1 or len(tgt) > 1 else None
+
+    def ask(self, direction: str, work: Callable[[Translator], R]) -> R:
         """`work(model)`, which must be quick: at once where the model is held, else in a worker, which loads it.
 
         So never more are loaded at once than there are workers. The errors are those of `get` and of `Gate.run`.
         """
+        asked = self._asked(direction)
         with self._lock:
-            model = self._loaded.get(name) if isinstance(name, str) else None
+            model = self._loaded.get(asked.name)
             if model is not None:
-                self._loaded.move_to_end(name)
-        return work(model) if model is not None else self.gate.run(lambda stop: work(self.get(name)))
+                self._loaded.move_to_end(asked.name)
+        return work(asked.of(model)) if model is not None else self.gate.run(lambda stop: work(self.get(direction)))
 
-    def steps(self, name: str, text: str, settings: dict[str, Any], stop: Stop) -> Generator[Step, None, Trace]:
-        """`Translator.stream` of the model `name`; on a ZeroGPU Space on its GPU. The errors are those of both.
+    def _asked(self, direction: object) -> Direction:
+        """A direction of one of `names`.
+
+        Raises:
+            InputError: it is none.
+        """
+        asked = Direction.read(direction) if isinstance(direction, str) else None
+        if asked is None or asked.name not in self.names:
+            raise InputError(f"there is no direction {str(direction)[:20]!r}; there are {', '.join(self.names)}")
+        return asked
+
+    def steps(self, direction: str, text: str, settings: dict[str, Any], stop: Stop) -> Generator[Step, None, Trace]:
+        """`Translator.stream` of a direction's model; on a ZeroGPU Space on its GPU. The errors are those of both.
 
         Raises:
             CancelledError: `stop` said so.
         """
-        model = self.get(name)
+        model = self.get(direction)
         if not zero.here():
             return (yield from model.stream(text, stop=stop, **settings))
-        for found in self._marked(name, text, settings):
+        for found in self._marked(direction, text, settings):
             if isinstance(found, Trace):
                 return found
             if stop():
@@ -165,11 +193,12 @@ class Models:
             yield found
         raise CancelledError("decoding was stopped")
 
-    def _decoded(self, name: str, text: str, settings: dict[str, Any]) -> Iterator[Step | Trace]:
+    def _decoded(self, direction: str, text: str, settings: dict[str, Any]) -> Iterator[Step | Trace]:
         """Every step, then the trace: runs in a process that was forked when the models were on the CPU."""
-        bundle = self._loaded[name].bundle  # no lock: another thread may have held it at the fork
-        on_gpu = replace(bundle, model=copy.deepcopy(bundle.model).to("cuda"))
-        yield (yield from type(self._loaded[name])(on_gpu).stream(text, **settings))
+        asked = self._asked(direction)
+        model = asked.of(self._loaded[asked.name])  # no lock: another thread may have held it at the fork
+        on_gpu = replace(model.bundle, model=copy.deepcopy(model.bundle.model).to("cuda"))
+        yield (yield from type(model)(on_gpu).stream(text, **settings))
 
     def _failure(self, name: str) -> TranslatorError | None:
         """Why `name` could not be loaded, for as long as that is remembered."""

@@ -19,7 +19,7 @@ from translator.config import DecodeConfig, from_dict
 from translator.errors import CheckpointError, InputError, TranslatorError
 from translator.figures.label import plain
 from translator.text.normalise import Normalised, normalise
-from translator.trace import Trace
+from translator.trace import CheckpointId, Trace
 from translator.ui import limits
 from translator.ui.gate import Stop
 from translator.ui.gloss import gloss
@@ -87,11 +87,11 @@ def _messages(
 
 def keep(models: Models, trace: Trace, prefix: Sequence[int] = ()) -> str:
     """Put a trace that was made to begin with `prefix` into the store; gives the id by which `trace_of` finds it."""
-    return models.store.put(_key(trace.checkpoint.sha256, trace.source, trace.settings, prefix), trace)
+    return models.store.put(_key(trace.checkpoint, trace.source, trace.settings, prefix), trace)
 
 
-def _key(sha256: str, text: str, config: DecodeConfig, prefix: Sequence[int]) -> tuple[Hashable, ...]:
-    return sha256, text, config, *prefix
+def _key(checkpoint: CheckpointId, text: str, config: DecodeConfig, prefix: Sequence[int]) -> tuple[Hashable, ...]:
+    return checkpoint.sha256, checkpoint.src_language, checkpoint.tgt_language, text, config, *prefix
 
 
 def trace_of(
@@ -117,7 +117,7 @@ def trace_of(
 
     def kept(model: Translator) -> Trace | None:
         config = from_dict(DecodeConfig, {**asdict(model.bundle.decode), **checked})
-        return models.store.get(id_, _key(model.bundle.info.sha256, typed, config, prefix))
+        return models.store.get(id_, _key(model.bundle.info, typed, config, prefix))
 
     found = None if id_ is None else models.ask(direction, kept)
     return found or models.gate.run(

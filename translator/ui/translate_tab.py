@@ -197,15 +197,23 @@ def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str
         found, direction = trace(request), request["direction"]
         return models.gate.run(lambda stop: marks.contributions(models.get(direction), found))
 
-    def ready(request: Asked) -> dict[str, Any]:
-        return {"state": models.state(request.get("direction", ""))}
-
     def local(request: Asked) -> dict[str, Any]:
         direction = request.get("direction", "")
         return models.ask(direction, lambda model: files_here(models.published, direction, model, [*models.names]))
 
-    quick = marked(inspect, where="desk"), marked(ready, where="at once")
-    return [told(each) for each in (*quick, exact, resume, npz, offline, left_out, alti, local)]
+    asked = (marked(inspect, where="desk"), exact, resume, npz, offline, left_out, alti, local)
+    return [ready_function(models), *map(told, asked)]
+
+
+def ready_function(models: Models) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Whether a direction's model is there, and the languages of one that has many."""
+
+    def ready(request: Asked) -> dict[str, Any]:
+        direction = request.get("direction", "")
+        languages = models.languages(direction)
+        return {"state": models.state(direction), **({"languages": languages} if languages else {})}
+
+    return told(marked(ready, where="at once"))
 
 
 def _file(data: bytes, kind: str) -> dict[str, str]:

@@ -4,7 +4,16 @@ import { copyText } from "./dom/clipboard";
 import { whenIdle } from "./dom/screen";
 import { entry } from "./host/gradio/entry";
 import { mountExplorer } from "./host/gradio/explorer";
-import { direction, dressFields, field, pageSettled, setField } from "./host/gradio/fields";
+import { type Asks, directionIn, keepLanguages } from "./host/gradio/direction";
+import {
+  direction,
+  dressFields,
+  field,
+  offers,
+  pageSettled,
+  setDirection,
+  setField,
+} from "./host/gradio/fields";
 import { endLoadingClock } from "./host/gradio/frames";
 import { copyPositionsLink, followPositions } from "./host/gradio/positions-link";
 import { followTab } from "./host/gradio/tab-link";
@@ -24,7 +33,16 @@ import { mountLesson } from "./tabs/lesson/lesson";
 import { plainTrace } from "./trace/plain";
 import { type PageFields, type Props, type Watch, pageData } from "./tabs/page";
 
-const fields: PageFields = { field, setField, direction, settled: pageSettled };
+const fields: PageFields = {
+  field,
+  setField,
+  direction,
+  setDirection,
+  offers,
+  settled: pageSettled,
+};
+/** Radios of the two sides of Compare. */
+const SIDES = ["compare-direction-a", "compare-direction-b"];
 const BETWEEN = 50; // ms
 
 const entries = {
@@ -36,14 +54,29 @@ const entries = {
     mountChrome(element);
   },
   plot: (element: Element, props: Props, watch: Watch) => mountPlot(element, props, watch),
-  compare: (element: Element, props: Props, watch: Watch) =>
-    mountCompare(element, props, watch, fields),
+  compare: (element: Element, props: Props, watch: Watch, server: Asks) => {
+    mountCompare(element, props, watch, fields);
+    for (const id of SIDES) {
+      const below = (node: HTMLElement) =>
+        document.getElementById(id)?.closest(".row")?.after(node);
+      keepLanguages(id, below, server);
+    }
+  },
   lesson: (element: Element, server: LessonServer) => mountLesson(element, server, fields),
   lab: (element: Element, server: LabServer) => mountLab(element, server, fields),
   /* what Gradio's events call */
   copy: copyText,
   positionsLink: copyPositionsLink,
-  asked: (_: unknown, ...values: unknown[]) => [entry.run!(), ...values],
+  asked: (_: unknown, text: unknown, __: unknown, ...settings: unknown[]) => [
+    entry.run!(),
+    text,
+    direction(),
+    ...settings,
+  ],
+  compared: (...values: unknown[]) => {
+    const half = values.length / 2; // text, direction and decoding of each side
+    return values.map((value, i) => (i % half === 1 ? directionIn(SIDES[(i - 1) / half]) : value));
+  },
   /** The page's own load may come before the component is there: wait for it, or the address would be forgotten. */
   opened: async (...current: Fields) => {
     while (!entry.opened) await new Promise((done) => setTimeout(done, BETWEEN));

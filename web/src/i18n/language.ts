@@ -8,11 +8,21 @@ export type Language = "en" | "zh" | "de";
 /** Languages by their code here, as HTML names them. */
 export const LANGUAGES: Record<string, string> = { en: "en", zh: "zh-Hans", de: "de" };
 
+/** A checkpoint's own code, such as "deu_Latn", "de_DE" or "zh", as HTML names the language; "": it is no such code. */
+export const tagOf = (code: string): string => {
+  if (Object.hasOwn(LANGUAGES, code)) return LANGUAGES[code];
+  try {
+    return Intl.getCanonicalLocales(code.replace(/_XX$/, "").replaceAll("_", "-"))[0] ?? "";
+  } catch {
+    return "";
+  }
+};
+
 /** Source and target language of a direction, or of a checkpoint whose name ends in them, such as opus-mt-de-en. */
 export const languagesOf = (direction: string): string[] =>
-  (/(?:^|-)([a-z]{2,3})-([a-z]{2,3})$/.exec(direction) || [])
+  (/:(\w+)-(\w+)$/.exec(direction) ?? /(?:^|-)([a-z]{2,3})-([a-z]{2,3})$/.exec(direction) ?? [])
     .slice(1)
-    .map((each) => LANGUAGES[each] || each);
+    .map(tagOf);
 
 export const tables = (): Tables => playing().tables ?? window.__explorerLocales ?? {};
 

@@ -31,6 +31,20 @@ export interface FileAnswer {
 /** Health of a text that is not translated yet; `split`: every word in pieces. */
 export type Inspection = Health & { split?: Piece[][]; error?: string };
 
+/** Codes that a checkpoint translates from and to, and the two that it is set to by itself. */
+export interface Languages {
+  src: string[];
+  tgt: string[];
+  own: [src: string, tgt: string];
+}
+
+export interface Readiness {
+  /** "ready", "loading", or why the model will not come. */
+  state: string;
+  /** Of a checkpoint that has many, once it is there. */
+  languages?: Languages;
+}
+
 export interface ExplorerServer {
   /** A link to what is shown would lead nowhere: the page holds more than this. */
   readonly unlinked?: boolean;
@@ -47,6 +61,5 @@ export interface ExplorerServer {
   alti?(request: TraceRequest): Promise<Answer<Record<Kind, string>>>;
   /** Whether nobody answers any more; else the page asks at its own address. */
   gone?(): Promise<boolean>;
-  /** "ready", "loading", or why the model will not come. */
-  ready(request: { direction: string }): Promise<{ state: string }>;
+  ready(request: { direction: string }): Promise<Readiness>;
 }

@@ -35,8 +35,11 @@ export type Field = HTMLTextAreaElement | HTMLInputElement;
 export interface PageFields {
   field(id: string): Field | null;
   setField(node: Field | null, value: string): void;
-  /** The direction that is chosen. */
-  direction(): string;
+  /** The direction that is chosen; `id` is of the radios, if those are not the page's own. */
+  direction(id?: string): string;
+  /** Choose another; what these radios do not offer changes nothing. */
+  setDirection(direction: string, id?: string): void;
+  offers(direction: string, id?: string): boolean;
   /** Resolves when the fields hold what the address or the first example says: before, they must not be read. */
   settled: Promise<unknown>;
 }

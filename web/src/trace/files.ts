@@ -110,6 +110,8 @@ export const pythonOf = (
   const options = Object.entries(decodingOf(trace)).map(
     ([name, value]) => `, ${name}=${literal(value)}`,
   );
+  const { src, tgt } = trace.checkpoint;
+  if (/:/.test(trace.direction)) options.unshift(`, src=${literal(src)}, tgt=${literal(tgt)}`);
   if (trace.prefix.length) options.push(`, prefix=[${trace.prefix.join(", ")}]`);
   return [
     "import translator",

@@ -1,6 +1,7 @@
 /* What the kinds of attention and the roles of heads are called. */
 
-import { pageLanguage } from "../i18n/language";
+import { languagesOf, pageLanguage } from "../i18n/language";
+import { languageName } from "../i18n/language-names";
 import { type Sentence, t } from "../i18n/words";
 import type { Kind, Profile, Role } from "../protocol/messages";
 import type { Translation } from "./translation";
@@ -74,4 +75,11 @@ const errorRate = ({ rates, readings }: Profile, at: number): string => {
   if (!readings?.[at]) return rate;
   const by = readings[at] === "output" ? "by what a row predicts" : "by what a row reads";
   return `${rate} ${t(by)}`;
+};
+
+/** A checkpoint's name, and its languages where the name does not end in them. */
+export const namedModel = ({ checkpoint }: Pick<Translation, "checkpoint">): string => {
+  const { name, src, tgt } = checkpoint;
+  if (languagesOf(name).length || src === "und") return name;
+  return `${name} (${languageName(src)} → ${languageName(tgt)})`;
 };

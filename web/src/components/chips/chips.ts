@@ -5,7 +5,7 @@ import { el } from "../../dom/element";
 import { cssVar } from "../../dom/screen";
 import { clamp } from "../../format/number";
 import { cut } from "../../format/text";
-import { LANGUAGES } from "../../i18n/language";
+import { tagOf } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { SPACE, SPECIAL, UNKNOWN } from "../../protocol/flags";
 import type { Token } from "../../protocol/messages";
@@ -42,7 +42,7 @@ const chip = (trace: Translation, side: Side, i: number): HTMLElement => {
     {
       type: "button",
       class: classes.filter(Boolean).join(" "),
-      lang: LANGUAGES[language] || language,
+      lang: tagOf(language),
       "data-i": i,
     },
     cut(token.s, 24),

@@ -10,7 +10,7 @@ import type { ExplorerContext } from "../../state/context";
 import { permalink } from "../../state/permalink";
 import { mapOf } from "../../trace/aggregate";
 import { csvOf, csvOfCandidates, csvOfHeads, jsonOf, pythonOf } from "../../trace/files";
-import { kindName } from "../../trace/names";
+import { kindName, namedModel } from "../../trace/names";
 import { slice } from "../../trace/picture";
 import { requestOf } from "../../trace/request";
 import { settingsText } from "../../trace/settings";
@@ -91,10 +91,10 @@ const fromServer = async (
 
 /** Whose line says what it is: model, size, decoding, time. */
 const modelLine = (trace: Translation): string => {
-  const { checkpoint, kinds, maps, scored, seconds, settings, own, prefix } = trace;
+  const { kinds, maps, scored, seconds, settings, own, prefix } = trace;
   const { layers, heads } = maps[kinds[kinds.length - 1]];
   const parts = [
-    checkpoint.name,
+    namedModel(trace),
     t("{layers} layers × {heads} heads", { layers, heads }),
     ...(scored ? [settingsText({ settings, own, prefix })] : []),
   ];
@@ -105,14 +105,14 @@ const modelLine = (trace: Translation): string => {
 /** What a figure says of itself: both texts, what is seen, which weights, how it was decoded. */
 const captionOf = (x: Needs, figure: string): string[] => {
   const { trace, state } = x;
-  const { name, sha256 } = trace.checkpoint;
+  const { sha256 } = trace.checkpoint;
   const unit = state.unit === "word" ? t("Words") : t("Subwords");
   const seen = {
     head: [x.headName(), kindName(state.kind), unit, x.find(".scale-name").textContent],
     mosaic: [t("all heads"), kindName(state.kind), x.find(".scale-name").textContent],
     candidates: [t("Candidates"), t("at step {n}", { n: state.step + 1 })],
   }[figure]!;
-  const made = [`${name} (SHA-256 ${sha256.slice(0, DIGITS)})`, settingsText(trace)];
+  const made = [`${namedModel(trace)} (SHA-256 ${sha256.slice(0, DIGITS)})`, settingsText(trace)];
   const hidden = figure === "head" ? x.find(".state-note").textContent : "";
   return [trace.source, trace.translation, seen.join(" · "), made.join(" · "), hidden];
 };

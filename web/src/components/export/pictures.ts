@@ -9,7 +9,7 @@ import { enlarged } from "../../plot/cells";
 import { tileImages } from "../../plot/tiles";
 import type { View } from "../../state/view";
 import { type Weighed, candidatesOf } from "../../trace/candidates";
-import { kindName } from "../../trace/names";
+import { kindName, namedModel } from "../../trace/names";
 import type { Translation } from "../../trace/translation";
 import { PAPER, type Paper, paper } from "./paper";
 
@@ -60,7 +60,7 @@ export const mosaicSvg = (trace: Translation, state: View, scaleName: string): s
   const width = LEFT + heads * STEP + 10;
   const height = TOP + layers * STEP + 40;
   const page = paper(width, height);
-  const title = `${trace.checkpoint.name} · ${kindName(kind)}`;
+  const title = `${namedModel(trace)} · ${kindName(kind)}`;
   page.write(title, LEFT, 24, { "font-size": 16, "font-weight": 600 });
   page.write(cut(trace.source, Math.floor(width / 9)), LEFT, 42, { fill: PAPER.third });
   drawNames(page, layers, heads, state);

@@ -2,7 +2,7 @@
 
 import { el } from "../../dom/element";
 import { recall, remember } from "../../dom/storage";
-import { LANGUAGES } from "../../i18n/language";
+import { tagOf } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import type { ExplorerContext, Part } from "../../state/context";
 import { type Glossed, canGloss, glossOf } from "../../trace/gloss";
@@ -28,11 +28,11 @@ const word = (x: Needs, { tokens, text, pinyin, meaning, from }: Glossed): HTMLE
   return el(
     "li",
     { class: tokens.includes(x.state.step) ? "now" : "" },
-    el("span", { class: "said", lang: LANGUAGES[tgt] || tgt, text }),
+    el("span", { class: "said", lang: tagOf(tgt), text }),
     el("span", { class: "pinyin", lang: "zh-Latn-pinyin", text: pinyin }),
     el("span", {
       class: from === "glossary" ? "book" : "",
-      lang: LANGUAGES[src] || src,
+      lang: tagOf(src),
       title: told[from],
       text: meaning || "–",
     }),

@@ -2,7 +2,7 @@
 
 import { TICK, el, icon } from "../../dom/element";
 import { clamp } from "../../format/number";
-import { LANGUAGES } from "../../i18n/language";
+import { tagOf } from "../../i18n/language";
 import { percent } from "../../i18n/numerals";
 import { t, tMessage, tParts } from "../../i18n/words";
 import type { Health, Kind, Marks, Piece } from "../../protocol/messages";
@@ -256,7 +256,7 @@ export const makeHealth = (x: Needs): HealthStrip => {
           ? { doubts: trace.marks, ask: () => askAbout(trace, "omissions") }
           : {}),
       },
-      LANGUAGES[trace.checkpoint.src] || trace.checkpoint.src,
+      tagOf(trace.checkpoint.src),
     );
     translated = trace;
   };

@@ -5,7 +5,7 @@ import { el } from "../../dom/element";
 import { phone } from "../../dom/screen";
 import { clamp, two } from "../../format/number";
 import { cut } from "../../format/text";
-import { LANGUAGES } from "../../i18n/language";
+import { tagOf } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { SPECIAL } from "../../protocol/flags";
 import type { Hypothesis } from "../../protocol/messages";
@@ -178,7 +178,7 @@ export const makeSide = (x: Needs): Part => {
 
   const paint = (changed: Changed) => {
     if (["trace", "step", "language", "size"].some((name) => changed.has(name))) {
-      list.lang = hypotheses.lang = LANGUAGES[x.trace.checkpoint.tgt] || "";
+      list.lang = hypotheses.lang = tagOf(x.trace.checkpoint.tgt);
       candidates();
       beams();
     }

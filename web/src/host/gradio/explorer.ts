@@ -3,12 +3,13 @@
 import { DOUBLE_CLICK } from "../../dom/screen";
 import { SWITCH } from "../../components/health/health";
 import { RESUME, type Resuming } from "../../components/side/side";
-import { LANGUAGES } from "../../i18n/language";
+import { tagOf } from "../../i18n/language";
 import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { Message, TracePayload } from "../../protocol/messages";
 import { type Answer, type ExplorerServer, refused } from "../../protocol/server";
 import { comparisonInLink } from "../../state/compare-link";
+import { readDirection } from "../../state/direction";
 import { readPermalink } from "../../state/permalink";
 import { Explorer } from "../../tabs/explorer/explorer";
 import { type Props, type Watch, firstExample, pageData } from "../../tabs/page";
@@ -25,6 +26,7 @@ import {
   settingsAsked,
   settle,
 } from "./fields";
+import { type Asks, keepLanguages, rememberLanguages } from "./direction";
 import { Here, type Local } from "./here";
 import { makeInspection } from "./inspection";
 import { listenToKeys, press } from "./keys";
@@ -58,6 +60,8 @@ class ExplorerPage {
   private readonly loading: () => void;
   private readonly inspect: () => void;
   private readonly settings: () => void;
+  /** Look whether the chosen checkpoint has many languages. */
+  private readonly languages: () => void;
   /** The number of what was asked for last; answers name theirs. */
   private run = 0;
   private last: string | null = null;
@@ -98,8 +102,16 @@ class ExplorerPage {
       touched: () => this.speak(),
     });
     groupRadios();
+    this.languages = this.pickers(server);
     this.speak();
     x.wanted = this.opening.linked;
+  }
+
+  /** Language pickers below the tabs: they hold for the lab and the lesson too. */
+  private pickers(server: Asks | null): () => void {
+    const place = (node: HTMLElement) =>
+      document.querySelector("#tabs > .tab-wrapper")?.after(node);
+    return server ? keepLanguages("direction", place, server) : () => {};
   }
 
   /* ---- messages ---- */
@@ -153,7 +165,7 @@ class ExplorerPage {
     this.shownWith = shownWith;
     const area = field("translation");
     setField(area, translation);
-    if (area) area.lang = LANGUAGES[checkpoint.tgt];
+    if (area) area.lang = tagOf(checkpoint.tgt);
     this.speak();
     dim(this.x);
     if (this.settled) keepShown(this.x);
@@ -282,13 +294,15 @@ class ExplorerPage {
   readonly opened = (current: Fields): Fields => {
     this.untouched = this.shownWith = settingsAsked();
     this.settled = true;
-    const fields = this.opening.fields(current);
-    entry.go = () => this.go(fields[1]);
-    return fields;
+    const [text, way, ...settings] = this.opening.fields(current);
+    rememberLanguages("direction", way);
+    entry.go = () => this.go(way);
+    return [text, readDirection(way).name, ...settings];
   };
   private async go(way: string): Promise<void> {
     await filledWith(way);
     settle();
+    this.languages();
     dim(this.x); // an example may have come before the direction was filled in
     this.examples.offer();
     this.loading();

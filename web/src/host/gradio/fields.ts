@@ -1,7 +1,8 @@
 /* Gradio's fields: read, filled, and what they lack. */
 
 import { type Sentence, t } from "../../i18n/words";
-import { type Field, pageData } from "../../tabs/page";
+import type { Field } from "../../tabs/page";
+import { directionIn, offersDirection, setDirectionIn } from "./direction";
 
 export const field = (id: string): Field | null =>
   document.querySelector<Field>(`#${id} textarea, #${id} input:not([type=radio])`);
@@ -13,14 +14,9 @@ export const setField = (node: Field | null, value: string): void => {
   node.dispatchEvent(new Event("input", { bubbles: true }));
 };
 
-export const direction = (): string =>
-  document.querySelector<HTMLInputElement>("#direction input:checked")?.value ??
-  pageData().directions[0];
-
-export const setDirection = (value: string): void => {
-  const radio = document.querySelector<HTMLInputElement>(`#direction input[value="${value}"]`);
-  if (radio && !radio.checked) radio.click();
-};
+export const direction = (id = "direction"): string => directionIn(id);
+export const setDirection = (value: string, id = "direction"): void => setDirectionIn(id, value);
+export const offers = (value: string, id = "direction"): boolean => offersDirection(id, value);
 
 /** What the decoding controls ask for at present, as far as the chosen method uses them. */
 export const settingsAsked = (): string => {

@@ -1,6 +1,7 @@
 /* What the page opens with: what its address says, or the first example. */
 
 import { t } from "../../i18n/words";
+import { directionInSearch, readDirection } from "../../state/direction";
 import { pairOf } from "../../state/pair";
 import { type Linked, permalink, readPermalink } from "../../state/permalink";
 import { firstExample, pageData } from "../../tabs/page";
@@ -38,16 +39,18 @@ export const keepShown = (x: Explorer): void => {
 export const readOpening = (x: Explorer, examples: Examples): Opening => {
   const { directions, settings: names, examples: all } = pageData();
   const asked =
-    new URLSearchParams(location.search).get("direction") ?? pairOf(navigator.language, directions);
+    directionInSearch(location.search, directions) ?? pairOf(navigator.language, directions);
+  const offered = (way: string | null): boolean =>
+    !!way && directions.includes(readDirection(way).name);
   const link = readPermalink(remembered() ?? location.hash);
   if (link) link.direction ||= asked || directions[0];
-  const linked = link && directions.includes(link.direction!) ? link : null;
+  const linked = link && offered(link.direction) ? link : null;
   let pending = false;
 
   const first = (current: Fields): Fields => {
     const way = link ? link.direction : asked;
-    const known = !!way && directions.includes(way);
-    const which = known ? way : current[1];
+    const known = offered(way);
+    const which = known ? way! : current[1];
     if (way && !known) {
       const words = { name: way.slice(0, 20), known: directions.join(", ") };
       x.notice(t("There is no direction {name}; this page translates {known}.", words), true);

@@ -17,7 +17,15 @@ import { firstExample, pageData } from "../../tabs/page";
 import { plainTrace } from "../../trace/plain";
 import { entry as gradioEntry } from "../gradio/entry";
 import { mountExplorer } from "../gradio/explorer";
-import { direction, dressFields, field as anyField, pageSettled, setField } from "../gradio/fields";
+import {
+  direction,
+  dressFields,
+  field as anyField,
+  offers,
+  pageSettled,
+  setDirection,
+  setField,
+} from "../gradio/fields";
 import { followPositions } from "../gradio/positions-link";
 import { followTab } from "../gradio/tab-link";
 import { mountAbout } from "./about";
@@ -39,7 +47,7 @@ const entry = gradioEntry as Required<{
 }>;
 const field = (id: string) => anyField(id) as HTMLTextAreaElement | null;
 
-const fields = { field, setField, direction, settled: pageSettled };
+const fields = { field, setField, direction, setDirection, offers, settled: pageSettled };
 
 /** Translate what the fields hold, whenever the button is pressed; `send` tells the explorer. */
 const translating = (client: Client, weights: Weights, send: (message: object) => void): void => {

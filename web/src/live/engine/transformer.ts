@@ -204,9 +204,7 @@ export class Transformer {
       const past = heap.numbers(L * T * 2 * this.inner);
       const own = heap.numbers(L * H * T * T);
       const cross = heap.numbers(L * H * T * S);
-      const [ownGates, crossGates] = [gates.decoder, gates.cross].map((values) =>
-        values ? heap.putFloats(values) : 0,
-      ) as [number, number];
+      const [ownGates, crossGates] = [this.gates(gates.decoder), this.gates(gates.cross)];
       const reads = heap.putWhole([config.start_id, ...tgtIds.slice(0, -1)]);
       heap.floats(own, L * H * T * T).fill(0); // what lies in the future
       exports.embed(1, reads, 1, T, 0, x);
@@ -247,6 +245,11 @@ export class Transformer {
     return this.heap.scoped(() =>
       this.exports.entropy(this.heap.putFloats(logProbs), logProbs.length),
     );
+  }
+
+  /** Gates [L, H] in the engine's memory; 0 for none. */
+  private gates(values: Gates["decoder"]): number {
+    return values ? this.heap.putFloats(values) : 0;
   }
 
   /** Which source tokens attention may read, as bytes in the engine's memory; 0 for all, as with nearly every model. */

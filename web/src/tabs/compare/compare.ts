@@ -79,7 +79,7 @@ export const mountCompare = (
   element: Element,
   props: Props,
   watch: Watch,
-  { field, setField, settled }: PageFields,
+  { field, setField, direction, setDirection, offers, settled }: PageFields,
 ): void => {
   const view = new Comparison(element);
   let loads = 0;
@@ -97,11 +97,10 @@ export const mountCompare = (
     if (asked) linked = null;
   };
   view.find(".carries").addEventListener("click", () => {
-    const [{ source: text, checkpoint }, { source: other }] = further!;
-    const way = `${checkpoint.src}-${checkpoint.tgt}`;
-    const there = document.querySelector(`#direction input[value="${CSS.escape(way)}"]`);
-    const direction = there ? way : null;
-    askLab({ view: "patch", options: { other }, text, target: null, direction });
+    const [{ source: text, checkpoint, direction: asked }, { source: other }] = further!;
+    const way = asked ?? `${checkpoint.src}-${checkpoint.tgt}`;
+    const known = offers(way) ? way : null;
+    askLab({ view: "patch", options: { other }, text, target: null, direction: known });
   });
 
   const load = async (a: string, b: string, head?: string) => {
@@ -118,7 +117,7 @@ export const mountCompare = (
       view.notice("");
       show(...pair, head);
       const ways = free.map(([side, { checkpoint }]) =>
-        checked(`#compare-direction-${side} input[value="${checkpoint.src}-${checkpoint.tgt}"]`),
+        chosenWay(side, `${checkpoint.src}-${checkpoint.tgt}`),
       );
       await keep(ways, () => number === loads && number !== at.chosen);
     } catch {
@@ -155,6 +154,13 @@ export const mountCompare = (
     show(a, b);
   };
 
+  const chosenWay = (side: Side, way: string): Wish => {
+    const id = `compare-direction-${side}`;
+    return {
+      holds: () => !offers(way, id) || direction(id) === way,
+      grant: () => setDirection(way, id),
+    };
+  };
   const written = (id: string, text: string): Wish => ({
     holds: () => field(id)?.value === text,
     grant: () => setField(field(id), text),
@@ -165,7 +171,7 @@ export const mountCompare = (
     await settled;
     const wishes = SIDES.flatMap((side) => [
       written(`compare-${side}`, link[side].text),
-      checked(`#compare-direction-${side} input[value="${CSS.escape(link[side].direction)}"]`),
+      chosenWay(side, link[side].direction),
       checked(`#compare-method-${side} input[value="${link[side].method}"]`),
     ]);
     await keep(wishes, () => true);
@@ -175,8 +181,8 @@ export const mountCompare = (
   addEventListener("explorer-language", offer);
   offer();
   watch("value", () => void receive());
-  if (linked) return void run(linked);
   const [first] = pairs();
-  if (first) void load(first.a, first.b);
+  if (linked) void run(linked);
+  else if (first) void load(first.a, first.b);
   else view.notice(t("Nothing translated yet."));
 };

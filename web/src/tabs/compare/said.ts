@@ -2,7 +2,7 @@
 
 import { el } from "../../dom/element";
 import { two } from "../../format/number";
-import { LANGUAGES } from "../../i18n/language";
+import { tagOf } from "../../i18n/language";
 import { t, tParts } from "../../i18n/words";
 import type { Kind } from "../../protocol/messages";
 import { wordsBeside } from "../../trace/difference";
@@ -22,7 +22,7 @@ export const sayTranslation = (
   other: Translation,
 ): void => {
   const said = box.querySelector<HTMLElement>(".said")!;
-  said.lang = LANGUAGES[trace.checkpoint.tgt] || "";
+  said.lang = tagOf(trace.checkpoint.tgt);
   const words = wordsBeside(trace, other).flatMap(({ text, own, space }) => [
     space ? " " : "",
     own ? el("mark", { text }) : text,

@@ -205,8 +205,7 @@ class Lab {
     const question = takeQuestion();
     if (!question) return;
     const { view, options, text, target, direction: way } = question;
-    const radio = `#direction input[value="${CSS.escape(way ?? "")}"]`;
-    if (way && way !== this.page.direction()) document.querySelector<HTMLElement>(radio)?.click();
+    if (way) this.page.setDirection(way);
     this.field.value = text;
     this.own = true;
     this.requests.subject.target = target;
