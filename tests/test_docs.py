@@ -98,6 +98,21 @@ def test_every_module_has_a_summary_and_is_listed() -> None:
         assert told.replace("*", "\\*") in page, path
 
 
+@pytest.mark.parametrize("page", ["docs/architecture.md", "web/README.md"])
+def test_the_maps_of_the_front_end_name_its_folders(page: str) -> None:
+    """All that there are, and no other."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    table = text[text.index("| in `") :].split("\n\n")[0]
+    rows = {row.split("|")[1]: row.split("|")[2] for row in table.splitlines()[2:]}
+    source = ROOT / "web" / "src"
+    parts = {name for cell in rows for name in re.findall(r"`([\w.]+?)/?(?:NAME/)?`", cell)}
+    entries = {each.name for each in source.glob("*.ts")} - {"globals.d.ts"}
+    assert parts == entries | {each.name for each in source.iterdir() if each.is_dir()}
+    for part in ("components", "tabs", "host"):
+        told = next(what for cell, what in rows.items() if f"`{part}/" in cell)
+        assert set(re.findall(r"`(\w+)/`", told)) == {each.name for each in (source / part).iterdir() if each.is_dir()}
+
+
 def test_what_the_guide_shows_of_its_config_is_in_the_file() -> None:
     shown = json.loads(blocks("json")[0])
     real = json.loads((EXAMPLE / "config.json").read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ import numpy as np
 import translator.figures as figures
 from translator.analysis import heads
 from translator.figures.label import plain
+from translator.figures.style import LIGHT
 from translator.trace import Trace
 
 CELL, LABEL, HEAD = 26, 92, 92
@@ -63,7 +64,7 @@ def _panel(trace: Trace, kind: str, layer: int, head: int, said: str, about: str
     left, top = LABEL, HEAD + 44
     out = [
         f"<text x='8' y='18' font-size='14' font-weight='600'>{escape(said)}</text>",
-        f"<text x='8' y='36' font-size='12' fill='#555'>{escape(about)}</text>",
+        f"<text x='8' y='36' font-size='12' fill='{LIGHT.second}'>{escape(about)}</text>",
     ]
     for j, key in enumerate(keys):
         x = left + CELL * j + CELL / 2
@@ -73,9 +74,8 @@ def _panel(trace: Trace, kind: str, layer: int, head: int, said: str, about: str
         y = top + CELL * i
         out.append(f"<text x='{left - 6}' y='{y + 17}' text-anchor='end'>{escape(plain(row, 12))}</text>")
         out += _row(weights[i], left, y)
-    frame = (
-        f"<rect x='{left}' y='{top}' width='{CELL * len(keys)}' height='{CELL * len(rows)}' fill='none' stroke='#bbb'/>"
-    )
+    size = f"width='{CELL * len(keys)}' height='{CELL * len(rows)}'"
+    frame = f"<rect x='{left}' y='{top}' {size} fill='none' stroke='{LIGHT.edge}'/>"
     width = max(left + CELL * len(keys) + 70, 16 + 8 * max(len(said), len(about)))
     return width, top + CELL * len(rows) + 14, [*out, frame]
 
@@ -102,7 +102,7 @@ def _svg(panels: Sequence[Panel]) -> str:
         y += high
     size = f"width='{width}' height='{height}' viewBox='0 0 {width} {height}'"
     paper = f"<rect width='{width}' height='{height}' fill='#fff'/>"
-    head = f"<svg xmlns='http://www.w3.org/2000/svg' {size} {FONT} font-size='12' fill='#1a1a1a'>"
+    head = f"<svg xmlns='http://www.w3.org/2000/svg' {size} {FONT} font-size='12' fill='{LIGHT.ink}'>"
     return "".join([head, paper, *out, "</svg>"])
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from translator.figures.style import DARK, LIGHT
+
 INDEX = "index.html"
 MARK = '<meta name="generator" content="Attention Explorer: live page">'
 TITLE = "Attention Explorer"
@@ -61,7 +63,7 @@ def web_manifest() -> dict[str, Any]:
         "start_url": "./",
         "scope": "./",
         "display": "standalone",
-        "background_color": "#fdfdfb",
-        "theme_color": "#131417",
+        "background_color": LIGHT.page,
+        "theme_color": DARK.page,
         "icons": [icon],
     }

@@ -108,8 +108,11 @@ export const candidatesSvg = (trace: Translation, step: number): string => {
   return page.text();
 };
 
-const ARCS =
-  "text{font-family:sans-serif;fill:#1b1c1f}.axis-name,.special{fill:#6a6d73}.axis-name{font-size:12px}.now{fill:#c2410c;font-weight:600}";
+const ARCS = [
+  `text{font-family:sans-serif;fill:${PAPER.ink}}`,
+  `.axis-name,.special{fill:${PAPER.third}}.axis-name{font-size:12px}`,
+  `.now{fill:${PAPER.here};font-weight:600}`,
+].join("");
 
 /** Arcs as they are on the page, on white and with their styles inside. */
 export const arcsSvg = (shown: SVGSVGElement): string => {

@@ -1,6 +1,7 @@
 /* Words in rows and the links between them as ribbons: the switchboard's three rows, an alignment's two. */
 
 import { lookup, rgb } from "../../design/colour";
+import { COLOURS } from "../../design/scales";
 import { svgEl } from "../../dom/element";
 import type { Theme } from "../../dom/screen";
 import { clamp, two } from "../../format/number";
@@ -27,8 +28,12 @@ export interface RibbonsProps {
 
 const NARROW = 560; // pixels; below it rows stand beside each other
 const FAINTEST = 0.08; // a weight that is not drawn
-const PAPER =
-  "text{font:16px sans-serif;fill:#1b1c1f}.narrow text{font-size:13px}.row-name{font-size:13px;font-weight:600;fill:#54575d}.fresh{stroke:#c2410c;stroke-width:2}.missed{stroke:#1b1c1f;stroke-dasharray:3 3}";
+const { ink, ink2, here } = COLOURS.light;
+const PAPER = [
+  `text{font:16px sans-serif;fill:${ink}}.narrow text{font-size:13px}`,
+  `.row-name{font-size:13px;font-weight:600;fill:${ink2}}`,
+  `.fresh{stroke:${here};stroke-width:2}.missed{stroke:${ink};stroke-dasharray:3 3}`,
+].join("");
 
 const link = (
   { ends, narrow }: RibbonLayout,
