@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from translator import Trace, Translator
 from translator.analysis import edit, forced, interventions
-from translator.ui import lab
+from translator.ui import lab, lab_views
 from translator.ui.live.site import write_site
 
 TEXT = "Ich renne in den Park."
@@ -66,6 +67,47 @@ def test_a_translation_with_heads_off(tiny: Translator, ask: Callable[..., Any])
         np.testing.assert_allclose(theirs["links"], ours["links"], atol=2e-3, rtol=0)
 
 
+def figures(answer: dict[str, Any], number: Callable[[float], Any] = float) -> list[Any]:
+    """The figures of an answer, light and dark, every number with a point as `number` makes it."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict) and value.keys() == {"dtype", "bdata"}:
+            value = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"]).tolist()
+        if isinstance(value, dict):
+            return {name: plain(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [plain(each) for each in value]
+        return number(value) if isinstance(value, float) else value
+
+    found = []
+    for packed in answer["figures"]:
+        light, dark = (json.loads(packed)["light"] for _ in range(2))
+        for path, value in json.loads(packed)["dark"]:
+            place = dark
+            for name in path[:-1]:
+                place = place[name]
+            place[path[-1]] = value
+        found += [plain(light), plain(dark)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("force", {"target": "The <b>park</b> $1 & 2%."}),
+        ("edit", {"step": 2, "choice": ""}),
+        ("beams", {"beam": 3, "penalty": 0.6}),
+    ],
+)
+def test_figures_are_drawn_as_by_python(
+    name: str, options: dict[str, Any], tiny: Translator, ask: Callable[..., Any]
+) -> None:
+    (found,) = ask(("view", {"view": name, "options": options}))
+    expected = lab_views.view(tiny, name, tiny.translate(TEXT, method="greedy"), options, never)
+    assert figures(found["value"]) == figures(expected, partial(pytest.approx, abs=2e-4))
+    assert found["value"].get("captions") == expected.get("captions")
+
+
 def test_a_forced_target_with_its_ranks(tiny: Translator, ask: Callable[..., Any]) -> None:
     (found,) = ask(("view", {"view": "force", "options": {"target": "The park."}}))
     expected = forced.force(tiny, TEXT, "The park.", method="greedy")
@@ -88,6 +130,8 @@ def test_the_beams_of_a_search(tiny: Translator, ask: Callable[..., Any]) -> Non
     (found,) = ask(("view", {"view": "beams", "options": {"beam": 3, "penalty": 0.6}}))
     expected = tiny.translate(TEXT, method="beam", beam=3, length_penalty=0.6)
     assert found["value"]["lines"][0][1]["text"] == expected.translation
+    told = lab_views.view(tiny, "beams", expected, {"beam": 3, "penalty": 0.6}, never)["lines"]
+    assert found["value"]["lines"][2] == told[2] and told[2][1]["pruned"] > 0
     ends = [beam for step in expected.steps for beam in step.beams if beam.ended]
     assert len(found["value"]["table"]["rows"]) == len(ends)
 

@@ -18,6 +18,7 @@ from translator.registry import lab
 from translator.ui import frontend
 from translator.ui.explorer import show
 from translator.ui.live.chinese import chinese_file
+from translator.ui.live.lab_figures import lab_figures
 from translator.ui.live.languages import told_apart
 from translator.ui.live.shell import INDEX, MARK, README, index_page, web_manifest
 from translator.ui.offline import offline_shell
@@ -59,7 +60,7 @@ def write_site(folder: Path, models: Sequence[Translator], *, texts: Sequence[st
     if index.is_file() and MARK not in index.read_text(encoding="utf-8", errors="replace")[:1000]:
         raise InputError(f"{index} is not part of a live page and would be overwritten; choose another folder")
     site = _Site(folder)
-    site.add_languages(models)
+    site.add_shared(models)
     offers = [site.add_checkpoint(model) for model in models]
     examples = site.add_examples(models, texts)
     site.add_page(offers, examples)
@@ -112,7 +113,7 @@ class _Site:
         self.written: list[Path] = []
         self.checkpoints: dict[str, dict[str, Any]] = {}
         self.chinese: dict[str, Any] | None = None
-        self.languages: dict[str, Any] | None = None
+        self.shared: dict[str, dict[str, Any]] = {}
 
     def write(self, name: str, data: bytes) -> dict[str, Any]:
         """One file; its entry of the manifest."""
@@ -126,11 +127,12 @@ class _Site:
         """One file of JSON."""
         return self.write(name, (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode())
 
-    def add_languages(self, models: Sequence[Translator]) -> None:
-        """What tells the languages of the site apart."""
+    def add_shared(self, models: Sequence[Translator]) -> None:
+        """What every checkpoint takes: the lab's figures, and what tells the site's languages apart."""
+        self.shared["figures"] = self.write_json("lab.json", lab_figures())
         names = [_slug(model.name) for model in models]
         if file := told_apart([model.languages[0] for model in models], names):
-            self.languages = self.write("languages.json.gz", file)
+            self.shared["languages"] = self.write("languages.json.gz", file)
 
     def add_checkpoint(self, model: Translator) -> dict[str, Any]:
         """The files of a checkpoint; how the page offers it."""
@@ -141,14 +143,12 @@ class _Site:
             for file in ("README.md", *CHECKPOINT.values())
             if (folder / file).is_file()
         }
-        found = {part: entries[file] for part, file in CHECKPOINT.items()}
+        found = {part: entries[file] for part, file in CHECKPOINT.items()} | self.shared
         if profile := profile_of(model):
             found["profile"] = self.write_json(f"{place}/profile.json", profile)
         if "zh" in model.languages:
             self.chinese = self.chinese or self.write("chinese.json.gz", chinese_file())
             found["chinese"] = self.chinese
-        if self.languages:
-            found["languages"] = self.languages
         self.checkpoints[name] = found
         size = sum(entry["size"] for entry in found.values())
         return {"direction": name, "label": direction_name(name), "size": size}

@@ -4,6 +4,7 @@ import type { Profile } from "../protocol/messages";
 import { USUAL, type DecodeConfig } from "./decode/config";
 import type { ModelConfig } from "./engine/config";
 import { Transformer } from "./engine/transformer";
+import type { FiguresFile } from "./figures";
 import { Refusal } from "./refusal";
 import { loadTokenizer } from "./text/load";
 import type { Tokenizer, TokenizerFile } from "./text/tokenizer";
@@ -33,6 +34,8 @@ export interface Bundle {
   tgt: Tokenizer;
   decode: DecodeConfig;
   profile?: Profile;
+  /** The lab's figures, to be filled in. */
+  figures?: FiguresFile;
 }
 
 /** The parts of a checkpoint as they were fetched; `fill` writes the weights into the memory that it is given. */
@@ -41,6 +44,7 @@ export interface Parts {
   src: TokenizerFile;
   tgt: TokenizerFile;
   profile?: Profile;
+  figures?: FiguresFile;
   weights: { sha256: string; size: number; fill: (file: Uint8Array) => Promise<void> | void };
 }
 
@@ -68,5 +72,6 @@ export async function loadBundle(engine: WebAssembly.Module, parts: Parts): Prom
     tgt,
     decode: { ...USUAL, ...config.decode },
     ...(parts.profile ? { profile: parts.profile } : {}),
+    ...(parts.figures ? { figures: parts.figures } : {}),
   };
 }

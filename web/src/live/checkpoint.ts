@@ -2,6 +2,7 @@
 
 import type { Profile } from "../protocol/messages";
 import { loadBundle, type Bundle, type ConfigFile } from "./bundle";
+import type { FiguresFile } from "./figures";
 import { fetchFile, fetchInto, type FileEntry, type Fetching } from "./store";
 import { chineseIsKnown, useChinese, type ChineseFile } from "./text/chinese";
 import { languagesAreKnown, useLanguages, type LanguagesFile } from "./text/languages";
@@ -13,6 +14,8 @@ export interface CheckpointFiles {
   src: FileEntry;
   tgt: FileEntry;
   profile?: FileEntry;
+  /** The lab's figures, where the page has a lab of its own. */
+  figures?: FileEntry;
   /** Words for Chinese, where a side of it is. */
   chinese?: FileEntry;
   /** What tells the languages of the site apart, where there are several. */
@@ -52,11 +55,12 @@ export async function fetchCheckpoint(
   const parsed = async <T>(file: FileEntry) =>
     JSON.parse(new TextDecoder().decode(await fetchFile(file, how(file)))) as T;
   const engine = await WebAssembly.compile(await fetchFile(manifest.engine, how(manifest.engine)));
-  const [config, src, tgt, profile] = await Promise.all([
+  const [config, src, tgt, profile, figures] = await Promise.all([
     parsed<ConfigFile>(files.config),
     parsed<TokenizerFile>(files.src),
     parsed<TokenizerFile>(files.tgt),
     files.profile && parsed<Profile>(files.profile),
+    files.figures && parsed<FiguresFile>(files.figures),
   ]);
   const unpacked = async <T>(file: FileEntry) => {
     const packed = new Blob([await fetchFile(file, how(file))]).stream();
@@ -72,6 +76,7 @@ export async function fetchCheckpoint(
     src,
     tgt,
     ...(profile ? { profile } : {}),
+    ...(figures ? { figures } : {}),
     weights: { sha256: weights.sha256, size: weights.size, fill },
   });
 }

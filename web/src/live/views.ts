@@ -4,7 +4,9 @@ import { labField } from "../protocol/registry";
 import type { Bundle } from "./bundle";
 import type { ANSWERED } from "./calls";
 import { check } from "./check";
+import type { Beam } from "./decode/steps";
 import { scoreOf, whole } from "./lab";
+import { candidatesFigure, confidenceFigure, treeFigure } from "./figures";
 import { plain } from "./messages/label";
 import { Refusal } from "./refusal";
 import { makeRequest, targetIds } from "./request";
@@ -14,6 +16,9 @@ import { force, type Trace } from "./trace";
 export interface Answer {
   lines?: [string, Record<string, string | number>][];
   table?: { head: string[]; rows: string[][] };
+  figures?: string[];
+  /** What the figures show. */
+  captions?: string[];
   picks?: string[];
   /** What was taken where nothing was chosen. */
   chosen?: Record<string, number>;
@@ -59,6 +64,8 @@ function forceView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
     : given > chosen
       ? "Search error: the model finds yours more probable, but the search missed it."
       : "Model error, if yours is right: the model finds its own more probable.";
+  const { figures } = bundle;
+  const surfaces = found.tgt.map(({ surface }) => surface);
   const scores = { given: minus(given), chosen: minus(chosen), text: trace.translation };
   return {
     lines: [
@@ -73,6 +80,10 @@ function forceView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
         String(ranks[t]),
       ]),
     ),
+    ...(figures && {
+      figures: [confidenceFigure(figures, found.thoughts, surfaces)],
+      captions: ["How probable the model finds each of your tokens"],
+    }),
   };
 }
 
@@ -90,6 +101,12 @@ function editView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
       candidates.map(({ surface, probability }) => [surface, probability.toFixed(3)]),
     ),
     picks: candidates.map(({ surface }) => surface),
+    ...(bundle.figures && {
+      figures: [
+        candidatesFigure(bundle.figures, trace.thoughts[at]!, trace.tgt[at]!.id, surfaceOf(bundle)),
+      ],
+      captions: ["Click a candidate to put it there"],
+    }),
   };
   const known = candidates.find(({ surface }) => surface === wanted.trim());
   const runnerUp = candidates.find(({ id }) => id !== trace.tgt[at]!.id)!;
@@ -113,12 +130,18 @@ function beamsView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
     .flatMap(({ beams }) => beams)
     .filter(({ ended }) => ended)
     .sort((a, b) => b.normalised - a.normalised);
-  const won = found.tgt.map(({ id }) => id).join();
+  const ids = found.tgt.map(({ id }) => id);
+  const won = ids.join();
+  const steps = found.thoughts.map(({ beams }) => beams);
   return {
     chosen: { beam, penalty: length_penalty },
     lines: [
       ["Beam: {text} (log p {score})", { text: found.translation, score: minus(scoreOf(found)) }],
       ["Greedy: {text} (log p {score})", { text: trace.translation, score: minus(scoreOf(trace)) }],
+      [
+        "The search kept {all} hypotheses at some step; {pruned} of them were pruned later.",
+        { all: steps.flat().length, pruned: prunedOf(steps) },
+      ],
     ],
     table: table(
       ["hypothesis", "log p", "after the penalty", "fate"],
@@ -129,7 +152,22 @@ function beamsView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
         ids.join() === won ? "won" : "ended",
       ]),
     ),
+    ...(bundle.figures && {
+      figures: [treeFigure(bundle.figures, steps, ids, surfaceOf(bundle))],
+    }),
   };
+}
+
+/** How many hypotheses neither ended nor grew, those of the last step aside. */
+function prunedOf(steps: readonly (readonly Beam[])[]): number {
+  return steps.slice(0, -1).reduce((sum, beams, step) => {
+    const parents = new Set(steps[step + 1]!.map(({ parent }) => parent));
+    return sum + beams.filter(({ ended }, at) => !ended && !parents.has(at)).length;
+  }, 0);
+}
+
+function surfaceOf({ tgt }: Bundle): (id: number) => string {
+  return (id) => tgt.token(id).surface;
 }
 
 /** Two translations as lines. */

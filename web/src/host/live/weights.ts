@@ -86,7 +86,11 @@ export class Weights {
 
   private fetch(direction: string): Promise<void> {
     const before = this.coming.get(direction);
-    if (before) return before;
+    if (before) {
+      this.shown = direction;
+      this.paint();
+      return before;
+    }
     this.stopper = new AbortController();
     this.become(direction, "coming");
     const work = this.client

@@ -1,4 +1,4 @@
-/* How a token is written wherever it is shown: translator/figures/label.py's `plain`. */
+/* How a token is written wherever it is shown: translator/figures/label.py. */
 
 import { belongs, SPACE } from "../text/characters";
 
@@ -18,6 +18,15 @@ const turns = belongs("rightToLeft");
 export function plain(text: string, limit?: number): string {
   const shown = cut(visible(text), limit);
   return [...shown].some(turns) ? `\u2068${shown}\u2069` : shown;
+}
+
+const LIMIT = 12;
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
+/** `plain`, escaped for a sink that reads HTML, as every text of a figure is; `null` shows all. */
+export function label(text: string, limit: number | null = LIMIT): string {
+  const escaped = (char: string) => ENTITIES[char] ?? `&#${char.charCodeAt(0)};`;
+  return plain(text, limit ?? undefined).replace(/[&<>"'`$%]/g, escaped);
 }
 
 function visible(text: string): string {
