@@ -55,6 +55,12 @@ def adapted_maker() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def hub_stand_in() -> ModuleType:
+    """`tests/hub_stand_in.py`: `served(folder, name)`, a hub on loopback; `COMMIT`."""
+    return _beside("hub_stand_in")
+
+
+@pytest.fixture(scope="session")
 def tiny_checkpoint(checkpoint_maker: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny German-English checkpoint called "tiny"; for reading only."""
     return checkpoint_maker.make_checkpoint(tmp_path_factory.mktemp("checkpoints") / "tiny")
@@ -150,6 +156,15 @@ def tiny_multilingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("multilingual") / "nllb"
     tokenizer = maker.make_tokenizer("nllb", folder, texts, marian.spm_model(texts, 120))
     maker.make_model("nllb", folder, "plain", tokenizer)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_fsmt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny random checkpoint in the layout of FSMT; for reading only."""
+    maker, marian = _beside("fsmt_maker"), _beside("marian_maker")
+    folder = tmp_path_factory.mktemp("fsmt") / "fsmt"
+    maker.make_model(folder, "plain", maker.make_tokenizer(folder, marian.sentences(300)))
     return folder
 
 

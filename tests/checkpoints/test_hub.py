@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import http.server
-import json
 import os
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 import safetensors.torch
@@ -33,81 +30,15 @@ except translator.CheckpointError as error:
 """
 
 
-class Hub(http.server.ThreadingHTTPServer):
-    """The three routes that a snapshot needs, over the files of one folder."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.folder = folder
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    server: Hub
-
-    def do_HEAD(self) -> None:
-        self._answer()
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
-        path = self.path.split("?")[0]
-        if path.startswith("/api/models/ann/tiny/revision/"):
-            files = [{"rfilename": file.name} for file in self.server.folder.iterdir()]
-            self._send(json.dumps({"id": "ann/tiny", "sha": COMMIT, "siblings": files}).encode(), "application/json")
-        elif path.startswith("/api/models/ann/tiny/tree/"):
-            files = [
-                {"type": "file", "path": file.name, "size": file.stat().st_size, "oid": _digest(file)}
-                for file in self.server.folder.iterdir()
-            ]
-            self._send(json.dumps(files).encode(), "application/json")
-        elif path.startswith("/ann/tiny/resolve/"):
-            self._send((self.server.folder / path.rsplit("/", 1)[1]).read_bytes(), "application/octet-stream")
-        else:
-            self.send_response(401)  # what the hub says of a repository that it does not show
-            self.send_header("X-Error-Code", "RepoNotFound")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-    def _send(self, content: bytes, kind: str) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
-        self.send_header("X-Repo-Commit", COMMIT)
-        self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(content)
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-@contextlib.contextmanager
-def served(folder: Path) -> Iterator[Hub]:
-    """The hub while it answers, with a script beside the checkpoint that nobody asked for."""
-    (folder / "evil.py").write_text("print('never fetched')")
-    server = Hub(folder)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-
-
 @pytest.fixture
-def hub(tiny_checkpoint: Path, tmp_path: Path) -> Iterator[Hub]:
-    with served(Path(shutil.copytree(tiny_checkpoint, tmp_path / "served"))) as server:
+def hub(hub_stand_in: ModuleType, tiny_checkpoint: Path, tmp_path: Path) -> Iterator[Any]:
+    with hub_stand_in.served(Path(shutil.copytree(tiny_checkpoint, tmp_path / "served"))) as server:
         yield server
 
 
 @pytest.fixture
-def marian_hub(tiny_marian: Path, tmp_path: Path) -> Iterator[Hub]:
-    with served(Path(shutil.copytree(tiny_marian, tmp_path / "served"))) as server:
+def marian_hub(hub_stand_in: ModuleType, tiny_marian: Path, tmp_path: Path) -> Iterator[Any]:
+    with hub_stand_in.served(Path(shutil.copytree(tiny_marian, tmp_path / "served"))) as server:
         yield server
 
 
@@ -126,15 +57,11 @@ def load(home: Path, endpoint: str, revision: str = "", *flags: str, name: str =
     return done.stdout.strip()
 
 
-def endpoint(hub: Hub) -> str:
-    return f"http://127.0.0.1:{hub.server_address[1]}"
-
-
-def test_a_branch_is_resolved_and_its_commit_noted_and_the_cache_works_offline(hub: Hub, tmp_path: Path) -> None:
+def test_a_branch_is_resolved_and_its_commit_noted_and_the_cache_works_offline(hub: Any, tmp_path: Path) -> None:
     home = tmp_path / "home"
     named = f"ann/tiny@{COMMIT[:12]}"
-    assert load(home, endpoint(hub)) == named
-    assert load(home, endpoint(hub), COMMIT) == named
+    assert load(home, hub.endpoint) == named
+    assert load(home, hub.endpoint, COMMIT) == named
     assert not list(home.rglob("evil.py"))
     hub.shutdown()
     assert load(home, "http://127.0.0.1:9", COMMIT) == named
@@ -146,50 +73,64 @@ def test_without_hub_and_cache_it_says_so(tmp_path: Path) -> None:
     assert "not in the cache and the hub cannot be reached" in said
 
 
-def test_another_commit_than_was_pinned_is_refused(hub: Hub, tmp_path: Path) -> None:
-    said = load(tmp_path / "home", endpoint(hub), "f" * 40)
+def test_another_commit_than_was_pinned_is_refused(hub: Any, tmp_path: Path) -> None:
+    said = load(tmp_path / "home", hub.endpoint, "f" * 40)
     assert said == f"refused: the hub gave another commit of ann/tiny than {'f' * 40}, which was asked for"
 
 
-def test_a_tampered_download_is_refused(hub: Hub, tmp_path: Path) -> None:
+def test_a_tampered_download_is_refused(hub: Any, tmp_path: Path) -> None:
     path = hub.folder / "model.safetensors"
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-    assert "is damaged" in load(tmp_path / "home", endpoint(hub), COMMIT)
+    assert "is damaged" in load(tmp_path / "home", hub.endpoint, COMMIT)
 
 
-def test_an_unknown_repository_is_refused(hub: Hub, tmp_path: Path) -> None:
-    said = load(tmp_path / "home", endpoint(hub), name="ann/nowhere")
+def test_an_unknown_repository_is_refused(hub: Any, tmp_path: Path) -> None:
+    said = load(tmp_path / "home", hub.endpoint, name="ann/nowhere")
     assert "refused: ann/nowhere at revision 'main' cannot be fetched" in said
 
 
 def test_a_marian_checkpoint_is_fetched_pinned_and_translates_offline(
-    marian_hub: Hub, tiny_marian: Path, tmp_path: Path
+    marian_hub: Any, tiny_marian: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
     expected = translator.load(tiny_marian, device="cpu").translate("Das Haus.", max_length=4).translation
     said = f"ann/tiny@{COMMIT[:12]} {expected}".strip()
-    assert load(home, endpoint(marian_hub), COMMIT, "--translate", "--no-pickles") == said
+    assert load(home, marian_hub.endpoint, COMMIT, "--translate", "--no-pickles") == said
     assert not list(home.rglob("evil.py"))
     marian_hub.shutdown()
     assert load(home, "http://127.0.0.1:9", COMMIT, "--translate") == said
 
 
 def test_a_marian_pickle_is_fetched_only_where_there_are_no_safetensors_and_never_for_a_page(
-    marian_hub: Hub, tmp_path: Path
+    marian_hub: Any, tmp_path: Path
 ) -> None:
     weights = marian_hub.folder / "model.safetensors"
     torch.save(safetensors.torch.load_file(weights), marian_hub.folder / "pytorch_model.bin")
-    assert load(tmp_path / "both", endpoint(marian_hub), COMMIT) == f"ann/tiny@{COMMIT[:12]}"
+    assert load(tmp_path / "both", marian_hub.endpoint, COMMIT) == f"ann/tiny@{COMMIT[:12]}"
     assert not list((tmp_path / "both").rglob("pytorch_model.bin"))
     weights.unlink()
-    said = load(tmp_path / "page", endpoint(marian_hub), COMMIT, "--no-pickles")
+    said = load(tmp_path / "page", marian_hub.endpoint, COMMIT, "--no-pickles")
     assert said.startswith("refused:") and "convert the checkpoint once" in said
     assert not list((tmp_path / "page").rglob("pytorch_model.bin"))
-    assert load(tmp_path / "pickle", endpoint(marian_hub), COMMIT) == f"ann/tiny@{COMMIT[:12]}"
+    assert load(tmp_path / "pickle", marian_hub.endpoint, COMMIT) == f"ann/tiny@{COMMIT[:12]}"
 
 
-def test_another_commit_of_a_marian_checkpoint_is_refused(marian_hub: Hub, tmp_path: Path) -> None:
-    said = load(tmp_path / "home", endpoint(marian_hub), "f" * 40)
+def test_another_commit_of_a_marian_checkpoint_is_refused(marian_hub: Any, tmp_path: Path) -> None:
+    said = load(tmp_path / "home", marian_hub.endpoint, "f" * 40)
     assert said.startswith("refused: the hub gave another commit") and not list((tmp_path / "home").rglob("evil.py"))
+
+
+@pytest.mark.parametrize("made", ["tiny_fsmt", "tiny_multilingual"])
+def test_fsmt_and_multilingual_checkpoints_are_fetched_by_their_hub_id_and_translate_offline(
+    request: pytest.FixtureRequest, hub_stand_in: ModuleType, tmp_path: Path, made: str
+) -> None:
+    """Every file that these layouts are read from comes, whatever else lies beside it."""
+    folder, home = request.getfixturevalue(made), tmp_path / "home"
+    expected = translator.load(folder, device="cpu").translate("Das Haus.", max_length=4).translation
+    said = f"ann/tiny@{COMMIT[:12]} {expected}".strip()
+    with hub_stand_in.served(Path(shutil.copytree(folder, tmp_path / "served"))) as server:
+        assert load(home, server.endpoint, COMMIT, "--translate", "--no-pickles") == said
+        assert not list(home.rglob("evil.py"))
+    assert load(home, "http://127.0.0.1:9", COMMIT, "--translate") == said

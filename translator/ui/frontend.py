@@ -95,7 +95,9 @@ def in_script(value: Any) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def head(settings: tuple[str, ...], directions: tuple[str, ...], folder: Path = EXAMPLES) -> str:
+def head(
+    settings: tuple[str, ...], directions: tuple[str, ...], folder: Path = EXAMPLES, *, hub: tuple[str, ...] = ()
+) -> str:
     """What the page's <head> holds: our own styles, words and script, inline.
 
     (`launch(css=...)` would rewrite every selector.) The script runs plotly.js as soon as it has
@@ -105,6 +107,7 @@ def head(settings: tuple[str, ...], directions: tuple[str, ...], folder: Path = 
         settings: the names of the decoding controls, in the order of the page's inputs.
         directions: the language pairs that the page offers.
         folder: where stored examples lie.
+        hub: those of the directions that have to be fetched first.
     """
     known = [each for each in examples() if each["direction"] in directions]
     data = {
@@ -113,6 +116,7 @@ def head(settings: tuple[str, ...], directions: tuple[str, ...], folder: Path = 
         "plotly": PLOTLY_ADDRESS,
         "settings": settings,
         "directions": directions,
+        "hub": hub,
         "lab": lab.for_page(),
     }
     return f"<style>{style()}</style>\n<script>window.__explorerData={in_script(data)};{words()}\n{script()}</script>"

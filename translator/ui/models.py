@@ -19,8 +19,10 @@ from translator.trace import Step, Trace
 from translator.ui import zero
 from translator.ui.direction import Direction
 from translator.ui.gate import Gate, Stop
+from translator.ui.hub import Hub
 from translator.ui.live.published import Published
 from translator.ui.readers import Readers
+from translator.ui.shortlist import Listed
 from translator.ui.store import TraceStore
 
 if TYPE_CHECKING:
@@ -51,17 +53,21 @@ class Models:
         device: str = "auto",
         memory: int = MEMORY,
         largest: int | None = None,
+        hub: Hub | None = None,
     ) -> None:
         """Offer `names` (shown name → what `load` takes, a hub id with its "@revision"), or all that are there.
 
         Args:
             memory: bytes that models may take (`Translator.memory`); one model is held however large it is.
             largest: bytes that one model may take; None: any number.
+            hub: models that are offered too, once a visitor has had them fetched.
         """
         self.gate, self.store, self.readers = Gate(), TraceStore(), Readers()
         self.desk = Gate(workers=1)
         self.published = Published()
-        self.names = dict(names or offered(shipped=DIRECTIONS))
+        self.hub = hub or Hub()
+        own: dict[str, str | Path | Listed] = dict(names or offered(shipped=DIRECTIONS))
+        self.names = {**own, **{name: each for name, each in self.hub.listed.items() if name not in own}}
         self.device = "cpu" if zero.here() else device  # there only what is marked may touch a GPU
         self.memory, self.largest = memory, largest
         self._marked = zero.marked(self._decoded)
@@ -86,7 +92,9 @@ class Models:
         self._compiles = True
 
         def load() -> None:
-            for name in self.names:
+            for name, what in self.names.items():
+                if isinstance(what, Listed):
+                    continue  # it may take more room than all others, and nobody has chosen it yet
                 if sum(self.held.values()) <= self.memory / 2:
                     try:
                         self._try(name)
@@ -138,7 +146,7 @@ class Models:
             model = self._loaded.get(asked.name)
             if model is not None:
                 asked.of(model)
-        except InputError as error:
+        except (InputError, CheckpointError) as error:
             return str(error)
         return "ready" if model is not None else "loading" if self._locks[asked.name].locked() else ""
 
@@ -170,10 +178,14 @@ class Models:
 
         Raises:
             InputError: it is none.
+            CheckpointError: its model is one of the hub's that nobody has chosen yet.
         """
         asked = Direction.read(direction) if isinstance(direction, str) else None
         if asked is None or asked.name not in self.names:
             raise InputError(f"there is no direction {str(direction)[:20]!r}; there are {', '.join(self.names)}")
+        listed = isinstance(self.names[asked.name], Listed) and asked.name not in self._loaded
+        if listed and not self.hub.is_here(asked.name):
+            raise CheckpointError(f"{asked.name} was not fetched yet; choose it under More models")
         return asked
 
     def steps(self, direction: str, text: str, settings: dict[str, Any], stop: Stop) -> Generator[Step, None, Trace]:
@@ -226,8 +238,10 @@ class Models:
                 model.compile()
             return model
 
-    def _read(self, what: str | Path) -> Translator:
+    def _read(self, what: str | Path | Listed) -> Translator:
         """A checkpoint of ours or of a known layout; after "transformers:" whatever `transformers` loads."""
+        if isinstance(what, Listed):
+            what = self.hub.place(what)
         if isinstance(what, str) and what.startswith(TRANSFORMERS):
             from translator.adapted import load_adapted
 

@@ -62,7 +62,7 @@ def launch_settings(models: Models, *, examples: Path = frontend.EXAMPLES) -> di
     """What `launch` needs besides an address; theme and head belong to it in Gradio 6."""
     return {
         "theme": gr.themes.Base(font="sans-serif", font_mono="monospace"),  # our styles name fonts; its own are fetched
-        "head": frontend.head(SETTINGS, tuple(models.names), examples),
+        "head": frontend.head(SETTINGS, tuple(models.names), examples, hub=tuple(models.hub.listed)),
         "footer_links": [],
         "ssr_mode": False,
         "run_history": False,

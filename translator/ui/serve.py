@@ -85,6 +85,7 @@ class Server:
         """Stop every translation and close every connection."""
         self._models.gate.close()
         self._models.desk.close()
+        self._models.hub.close()
         guard = self.page.app.middleware_stack
         if isinstance(guard, Guard):
             guard.release()  # an open stream would be waited for

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from translator.checkpoints.shelf import offered
 from translator.errors import InputError
+from translator.ui.shortlist import allowed
 from translator.ui.workers import checked_workers, default_workers
 
 HOST, PORT = "127.0.0.1", 7860
@@ -38,8 +39,8 @@ def start(
         mcp: whether the endpoints are tools of the Model Context Protocol too; so does $TRANSLATOR_MCP=1.
         workers: processes that share the port and the weights' memory; None: one for each core, where memory allows.
     Raises:
-        InputError: the memory is no number of GiB, so many workers cannot run here, or the address cannot be listened
-            on.
+        InputError: the memory is no number of GiB, so many workers cannot run here, the address cannot be listened on,
+            or $TRANSLATOR_HUB names a model that is not on the list.
         CheckpointError: something named is no checkpoint that a page may load.
         ModuleNotFoundError: a package of the extra `page` is missing.
     """
@@ -51,11 +52,13 @@ def start(
     room = _room(memory)
     if workers is not None:
         workers = checked_workers(workers)
+    from translator.ui.hub import Hub
     from translator.ui.models import DIRECTIONS, MEMORY, Models
     from translator.ui.serve import serve
 
     checkpoints = offered(named or os.environ.get("TRANSLATOR_MODELS", "").split(), DIRECTIONS, transformers)
-    models = Models(checkpoints, memory=room or MEMORY, largest=room)
+    listed = [each for each in allowed(host, workers=workers) if each.name not in checkpoints]
+    models = Models(checkpoints, memory=room or MEMORY, largest=room, hub=Hub(listed))
     if workers is None:
         workers = checked_workers(default_workers(models.memory))
     serve(

@@ -15,6 +15,7 @@ from translator.registry.decoding import AUTOMATIC, CONTROLLED, Control, Setting
 from translator.ui import explorer, frontend, session
 from translator.ui.asked import Asked, marked, told, whole_numbers
 from translator.ui.foreign import foreign
+from translator.ui.hub_answers import hub_functions
 from translator.ui.live.here import files_here
 from translator.ui.message import answer
 from translator.ui.models import Models
@@ -66,7 +67,7 @@ def translate_tab(models: Models, direction: gr.Radio, *, examples: Path = front
     message = {"kind": "empty", "text": EMPTY}
     if first and (examples / f"{first['id']}.json").is_file():
         message = {"kind": "example", "id": first["id"]}
-    view = explorer.explorer(message, functions=server_functions(models))
+    view = explorer.explorer(message, functions=[*server_functions(models), *hub_functions(models.hub)])
     inputs = [text, direction, *settings]
     run = _runner(models)
     options: dict[str, Any] = {

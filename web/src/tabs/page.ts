@@ -23,6 +23,8 @@ export interface PageData {
   /** Names of the decoding controls, in the order of the page's inputs. */
   settings: string[];
   directions: string[];
+  /** Those of the directions whose models the server fetches from the hub first. */
+  hub?: string[];
   /** The lab's questions with their views; an offline page has none. */
   lab?: LabQuestion[];
   /** What an exported site says of itself. */

@@ -116,3 +116,9 @@ export const keepLanguages = (
   const row = new LanguageRow(id, place, server);
   return () => void row.look();
 };
+
+/** Pickers of the page's own directions, below the tabs: they hold for the lab and the lesson too. */
+export const keepPageLanguages = (server: Asks): (() => void) => {
+  const place = (node: HTMLElement) => document.querySelector("#tabs > .tab-wrapper")?.after(node);
+  return keepLanguages("direction", place, server);
+};

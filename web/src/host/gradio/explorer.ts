@@ -6,6 +6,7 @@ import { RESUME, type Resuming } from "../../components/side/side";
 import { tagOf } from "../../i18n/language";
 import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
+import type { HubServer } from "../../protocol/hub";
 import type { Message, TracePayload } from "../../protocol/messages";
 import { type Answer, type ExplorerServer, refused } from "../../protocol/server";
 import { comparisonInLink } from "../../state/compare-link";
@@ -26,8 +27,9 @@ import {
   settingsAsked,
   settle,
 } from "./fields";
-import { type Asks, keepLanguages, rememberLanguages } from "./direction";
+import { keepPageLanguages, rememberLanguages } from "./direction";
 import { Here, type Local } from "./here";
+import { offerHub } from "./hub";
 import { makeInspection } from "./inspection";
 import { listenToKeys, press } from "./keys";
 import { makeLoading } from "./loading";
@@ -79,7 +81,7 @@ class ExplorerPage {
   constructor(
     element: Element,
     private readonly props: Props,
-    given: (ExplorerServer & Partial<Lends>) | null,
+    private readonly given: (ExplorerServer & Partial<Lends & HubServer>) | null,
   ) {
     const lends = given?.local ? (given as ExplorerServer & Lends) : null;
     this.here = lends && new Here(lends, (text) => this.x.notice(text));
@@ -102,16 +104,9 @@ class ExplorerPage {
       touched: () => this.speak(),
     });
     groupRadios();
-    this.languages = this.pickers(server);
+    this.languages = server ? keepPageLanguages(server) : () => {};
     this.speak();
     x.wanted = this.opening.linked;
-  }
-
-  /** Language pickers below the tabs: they hold for the lab and the lesson too. */
-  private pickers(server: Asks | null): () => void {
-    const place = (node: HTMLElement) =>
-      document.querySelector("#tabs > .tab-wrapper")?.after(node);
-    return server ? keepLanguages("direction", place, server) : () => {};
   }
 
   /* ---- messages ---- */
@@ -303,6 +298,7 @@ class ExplorerPage {
     await filledWith(way);
     settle();
     this.languages();
+    offerHub(this.given);
     dim(this.x); // an example may have come before the direction was filled in
     this.examples.offer();
     this.loading();

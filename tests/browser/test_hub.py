@@ -1,0 +1,110 @@
+"""Models of the hub on the page: seen in a list, fetched by one press, stopped, used; and without a network."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from benchmarks.served import free_port
+from benchmarks.shown import wait_translated
+from translator.ui.hub import Hub
+from translator.ui.models import Models
+from translator.ui.serve import Server
+from translator.ui.shortlist import Listed
+
+pytestmark = pytest.mark.browser
+LISTED = Listed("Helsinki-NLP/opus-mt-de-en", 2_000_000, "apache-2.0", ("de", "en"))
+OTHER = Listed("facebook/m2m100_418M", 1_940_000_000, "mit")
+ROW = ".hub li:has-text('opus-mt-de-en')"
+SENTENCE = "Das Haus ist alt."
+
+
+@pytest.fixture
+def served(
+    hub_stand_in: ModuleType, tiny_marian: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Any]:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "127.0.0.1")
+    folder = Path(shutil.copytree(tiny_marian, tmp_path / "served"))
+    # the list asks for its first model whether the hub can be reached
+    with hub_stand_in.served(folder, LISTED.id) as server:
+        yield server
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest, browser: Browser, tiny_checkpoint: Path, tmp_path: Path) -> Iterator[Page]:
+    """A page with one checkpoint of its own; the hub's is `served`, or there is none."""
+    endpoint = getattr(request, "param", None) or request.getfixturevalue("served").endpoint
+    hub = Hub([LISTED, OTHER], folder=tmp_path / "fetched", endpoint=endpoint)
+    models = Models({"tiny": tiny_checkpoint}, device="cpu", hub=hub)
+    models.get("tiny")
+    server = Server(models, server_name="127.0.0.1", server_port=free_port())
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    opened, faults = context.new_page(), []
+    opened.set_default_timeout(60_000)
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.goto(server.url)
+    opened.wait_for_selector(".hub-open")
+    yield opened
+    context.close()
+    server.close()
+    assert not faults
+
+
+def directions(page: Page) -> list[str]:
+    """Those that can be seen."""
+    return page.locator("#direction label:visible").all_inner_texts()
+
+
+def test_a_model_is_fetched_by_one_press_and_can_be_stopped_on_the_way(page: Page, served: Any, tmp_path: Path) -> None:
+    assert [each.strip() for each in directions(page)] == ["tiny"]
+    assert not served.asked, "nothing is fetched that nobody chose"
+    served.flows.clear()
+    page.get_by_role("button", name="More models").click()
+    assert page.get_by_role("dialog", name="Models from the hub").is_visible()
+    said = page.inner_text(ROW)
+    assert "German → English" in said and "2 MB" in said and "apache-2.0" in said
+    page.get_by_role("button", name="Fetch: opus-mt-de-en").click()
+    page.wait_for_selector(f"{ROW} progress")
+    page.wait_for_function("() => document.querySelector('.hub progress')?.value > 0")
+    assert page.get_by_role("button", name="Fetch: m2m100_418M").is_disabled()
+    page.get_by_role("button", name="Stop: opus-mt-de-en").click()
+    page.get_by_role("button", name="Fetch: opus-mt-de-en").wait_for()
+    page.wait_for_function("() => !document.querySelector('.hub progress')")
+    assert list((tmp_path / "fetched").iterdir()) == []
+    served.flows.set()
+    page.get_by_role("button", name="Fetch: opus-mt-de-en").click()
+    page.wait_for_selector(".hub", state="hidden")
+    assert page.inner_text("#direction label.selected").strip() == "opus-mt-de-en"
+    page.fill("#source-text textarea", SENTENCE)
+    page.click("#translate")
+    wait_translated(page, SENTENCE, direction="opus-mt-de-en")
+    page.reload()
+    page.wait_for_selector("#direction label:has(input[value='opus-mt-de-en'])")
+    assert [each.strip() for each in directions(page)] == ["tiny", "opus-mt-de-en"], "it stays for the next visitor"
+
+
+def test_a_link_to_a_model_that_is_not_here_says_what_to_do(page: Page) -> None:
+    page.goto(page.url.split("#")[0].split("?")[0] + "?direction=opus-mt-de-en")
+    said = "opus-mt-de-en was not fetched yet; choose it under More models"
+    page.wait_for_function("said => document.querySelector('.notice.error')?.textContent === said", arg=said)
+    page.click(".chrome [data-language=de]")
+    page.wait_for_function("() => document.querySelector('.notice.error')?.textContent.includes('Weitere Modelle')")
+
+
+@pytest.mark.parametrize("page", ["http://127.0.0.1:9"], indirect=True)
+def test_without_a_network_the_list_says_so_and_the_page_translates(page: Page) -> None:
+    page.click(".hub-open")
+    page.wait_for_function("() => document.querySelector('.hub-note').textContent.includes('cannot be reached')")
+    assert page.get_by_role("button", name="Fetch: opus-mt-de-en").is_disabled()
+    page.keyboard.press("Escape")
+    page.wait_for_selector(".hub", state="hidden")
+    page.fill("#source-text textarea", SENTENCE)
+    page.click("#translate")
+    wait_translated(page, SENTENCE, direction="tiny")
