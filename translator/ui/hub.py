@@ -216,7 +216,11 @@ class Hub:
             raise CheckpointError(f"{self.place(model)} holds something else; move it away")
 
     def _environment(self, stage: Path) -> dict[str, str]:
-        own = {"HF_HUB_CACHE": str(stage / fetch.HUB), "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"}
+        own = {
+            "HF_HUB_CACHE": str(stage / fetch.HUB),
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",  # nosec B105 - a switch
+        }
         package = str(Path(__file__).resolve().parents[2])
         paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
         there = {"HF_ENDPOINT": self._endpoint} if self._endpoint else {}
