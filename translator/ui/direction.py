@@ -32,4 +32,4 @@ class Direction:
         Raises:
             InputError: it does not know one of them.
         """
-        return model.between(self.src, self.tgt)
+        return model if self.src is None else model.between(self.src, self.tgt)

@@ -34,6 +34,7 @@ LOOK = 0.2
 WAITERS = 1000
 """Pages that may wait for one fetch."""
 _STAGE = ".fetching-"
+_OFF = ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_IMPLICIT_TOKEN")  # blocks of a cache of its own; the operator's name
 
 
 def fetched_folder() -> Path:
@@ -216,11 +217,7 @@ class Hub:
             raise CheckpointError(f"{self.place(model)} holds something else; move it away")
 
     def _environment(self, stage: Path) -> dict[str, str]:
-        own = {
-            "HF_HUB_CACHE": str(stage / fetch.HUB),
-            "HF_HUB_DISABLE_XET": "1",
-            "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",  # nosec B105 - a switch
-        }
+        own = {"HF_HUB_CACHE": str(stage / fetch.HUB), **dict.fromkeys(_OFF, "1")}
         package = str(Path(__file__).resolve().parents[2])
         paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
         there = {"HF_ENDPOINT": self._endpoint} if self._endpoint else {}
