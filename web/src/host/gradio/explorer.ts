@@ -20,10 +20,10 @@ import { entry } from "./entry";
 import { type Examples, makeExamples } from "./examples";
 import {
   direction,
-  field,
+  fillNow,
   groupRadios,
+  keepFilled,
   setDirection,
-  setField,
   settingsAsked,
   settle,
 } from "./fields";
@@ -135,7 +135,7 @@ class ExplorerPage {
     this.busy(message.kind === "step" || message.kind === "waiting");
     if (message.kind === "step") {
       x.notice("");
-      setField(field("translation"), message.translation);
+      fillNow("translation", message.translation);
       x.stream(message);
       this.speak();
     } else if (message.kind === "waiting") x.notice(tMessage(message.text));
@@ -158,9 +158,7 @@ class ExplorerPage {
   /** A translation is shown; the settings stood at `shownWith` as it was asked for. */
   private announce({ translation, checkpoint }: TracePayload, shownWith: string): void {
     this.shownWith = shownWith;
-    const area = field("translation");
-    setField(area, translation);
-    if (area) area.lang = tagOf(checkpoint.tgt);
+    keepFilled("translation", translation, tagOf(checkpoint.tgt), () => this.settled);
     this.speak();
     dim(this.x);
     if (this.settled) keepShown(this.x);
@@ -182,7 +180,7 @@ class ExplorerPage {
   private goBack(): void {
     const { x } = this;
     x.restore();
-    if (x.payload) setField(field("translation"), x.payload.translation);
+    if (x.payload) fillNow("translation", x.payload.translation);
     if (!x.trace) x.empty(t("Nothing translated yet."));
     this.speak();
   }

@@ -14,6 +14,38 @@ export const setField = (node: Field | null, value: string): void => {
   node.dispatchEvent(new Event("input", { bubbles: true }));
 };
 
+const LOOKS = 10;
+const APART = 100; // ms
+let kept: { id: string; value: string } | null = null;
+
+/** Fill a field with what will soon be followed by something else. */
+export const fillNow = (id: string, value: string): void => {
+  kept = null;
+  setField(field(id), value);
+};
+
+/**
+ * Fill a field, and once more where Gradio mounts it only afterwards, empty: until it has held for ten looks after
+ * the page is `ready`, or something else is wanted in it.
+ */
+export const keepFilled = (
+  id: string,
+  value: string,
+  language: string,
+  ready: () => boolean,
+): void => {
+  const mine = { id, value };
+  kept = mine;
+  const look = (left: number): void => {
+    if (kept !== mine) return;
+    const node = field(id);
+    setField(node, value);
+    if (node) node.lang = language;
+    if (left) setTimeout(look, APART, ready() ? left - 1 : LOOKS);
+  };
+  look(LOOKS);
+};
+
 export const direction = (id = "direction"): string => directionIn(id);
 export const setDirection = (value: string, id = "direction"): void => setDirectionIn(id, value);
 export const offers = (value: string, id = "direction"): boolean => offersDirection(id, value);
