@@ -57,13 +57,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._send(json.dumps(files).encode(), "application/json")
         elif path.startswith(f"/{name}/resolve/"):
             file = self.server.folder / path.rsplit("/", 1)[1]
+            if not file.is_file():
+                return self._refuse(404, "EntryNotFound")
             self.server.asked[file.name] += self.command == "GET"
             self._send(file.read_bytes(), "application/octet-stream")
         else:
-            self.send_response(401)  # what the hub says of a repository that it does not show
-            self.send_header("X-Error-Code", "RepoNotFound")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self._refuse(401, "RepoNotFound")  # what the hub says of a repository that it does not show
+
+    def _refuse(self, status: int, code: str) -> None:
+        self.send_response(status)
+        self.send_header("X-Error-Code", code)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def _send(self, content: bytes, kind: str) -> None:
         self.send_response(200)

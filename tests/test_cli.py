@@ -18,6 +18,7 @@ import pytest
 import safetensors.torch
 import torch
 
+import translator
 from benchmarks.served import free_port
 from translator import Trace, Translator
 from translator.__main__ import main
@@ -51,6 +52,17 @@ def test_one_line_in_one_line_out(tiny: Translator) -> None:
     assert [note.split(":")[0] for note in notes] == ["line 2", "line 4", "line 5", "line 8", "line 9"]
     assert "at most 1,000 are allowed" in notes[1]
     assert "not UTF-8" in notes[4]
+
+
+@pytest.mark.slow
+def test_a_multilingual_checkpoint_translates_between_the_languages_that_are_named(tiny_multilingual: Path) -> None:
+    model = translator.load(tiny_multilingual, device="cpu")
+    expected = model.translate("Das Haus ist alt.", src="fra_Latn", tgt="eng_Latn", max_length=9).translation
+    command = ("translate", "--model", str(tiny_multilingual), "--max-length", "9", "--src", "fra_Latn")
+    out, _ = run(*command, "--tgt", "eng_Latn", given=b"Das Haus ist alt.\n")
+    assert out.decode().rstrip("\n") == expected
+    _, complaints = run(*command, "--tgt", "klingon", given=b"Das Haus ist alt.\n", code=2)
+    assert "the language is 'klingon'; this checkpoint knows" in complaints
 
 
 @pytest.mark.slow

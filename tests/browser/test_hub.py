@@ -9,10 +9,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from benchmarks.served import free_port
-from benchmarks.shown import wait_translated
+from benchmarks.shown import settle, wait_translated
 from translator.ui.hub import Hub
 from translator.ui.models import Models
 from translator.ui.serve import Server
@@ -96,6 +97,18 @@ def test_a_link_to_a_model_that_is_not_here_says_what_to_do(page: Page) -> None:
     page.wait_for_function("said => document.querySelector('.notice.error')?.textContent === said", arg=said)
     page.click(".chrome [data-language=de]")
     page.wait_for_function("() => document.querySelector('.notice.error')?.textContent.includes('Weitere Modelle')")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1440)])
+def test_the_list_is_against_no_rule_of_accessibility(page: Page, served: Any, scheme: Any, width: int) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 844})
+    page.reload()
+    page.click(".hub-open")
+    page.wait_for_selector(ROW)
+    settle(page)
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert not found, found
 
 
 @pytest.mark.parametrize("page", ["http://127.0.0.1:9"], indirect=True)

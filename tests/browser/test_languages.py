@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 import translator
 from benchmarks.served import free_port
-from benchmarks.shown import trace, wait_translated
+from benchmarks.shown import settle, trace, wait_translated
 from translator.checkpoints.shelf import offered
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.serve import Server
@@ -109,6 +110,21 @@ def test_names_are_in_the_language_of_the_page(opened: Callable[..., Page]) -> N
     page.click(".chrome [data-language=zh]")
     assert values(page)[0] == "德语"
     assert page.get_attribute(SRC, "aria-label") == "源语言"
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1440)])
+def test_open_pickers_are_against_no_rule_of_accessibility(
+    opened: Callable[..., Page], scheme: Any, width: int
+) -> None:
+    page = opened("?direction=nllb:deu_Latn-zho_Hans", color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    for field in (SRC, TGT):
+        page.click(field)
+        settle(page)
+        found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+        assert not found, found
+        box = page.locator("#tabs > .languages [role=listbox]:visible").bounding_box()
+        assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width, "all of it is seen"
 
 
 def test_a_link_remembers_the_languages(opened: Callable[..., Page]) -> None:

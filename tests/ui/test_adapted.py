@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +13,7 @@ from typing import Any
 import pytest
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from benchmarks.served import free_port
 from translator.adapted import load_adapted
 from translator.checkpoints.shelf import offered
 from translator.errors import CheckpointError, InputError
@@ -19,6 +23,18 @@ from translator.ui.models import Models
 from translator.ui.start import start
 
 TEXT = "The old house stands by the river."
+
+
+SERVE = """
+import sys
+from translator.__main__ import main
+from translator.ui import serve
+def served(models, **address):
+    name = next(iter(models.names))
+    print(name, len(models.get(name).translate("The trains were late.", max_length=7, force_eos=True).tgt))
+serve.serve = served
+main(sys.argv[1:])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -105,3 +121,18 @@ def test_a_memory_that_is_none_is_refused(memory: str, monkeypatch: pytest.Monke
     monkeypatch.setenv("TRANSLATOR_MEMORY", memory)
     with pytest.raises(InputError, match=f"the memory for models is '{memory}'; it must be GiB"):
         start(port=9)
+
+
+@pytest.mark.slow
+def test_serve_offers_what_transformers_loads_by_its_hub_id(
+    folder: Path, hub_stand_in: ModuleType, tmp_path: Path
+) -> None:
+    """`serve --transformers ID`, as a process of its own: the library reads once where its hub is."""
+    with hub_stand_in.served(Path(shutil.copytree(folder, tmp_path / "served"))) as server:
+        hub = {"HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": server.endpoint, "HF_HUB_DISABLE_XET": "1"}
+        proxies = {"no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"}
+        command = [sys.executable, "-c", SERVE, "serve", "--transformers", f"ann/tiny@{hub_stand_in.COMMIT}"]
+        env = {**os.environ, **proxies, **hub, "GRADIO_SERVER_PORT": str(free_port())}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines()[-1] == f"ann/tiny@{hub_stand_in.COMMIT} 7"

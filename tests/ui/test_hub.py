@@ -107,6 +107,7 @@ def test_what_is_not_on_the_list_cannot_be_named_and_several_workers_fetch_nothi
 # ---- fetching
 
 
+@pytest.mark.slow
 def test_a_model_that_is_chosen_is_fetched_and_translates_and_its_commit_is_recorded(
     hub: Hub, tiny_marian: Path
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_model_that_is_chosen_is_fetched_and_translates_and_its_commit_is_reco
     assert not list(hub.folder.rglob("evil.py"))
 
 
+@pytest.mark.slow
 def test_a_pickle_is_converted_on_the_way(hub: Hub, served: Any) -> None:
     weights = served.folder / "model.safetensors"
     torch.save(safetensors.torch.load_file(weights), served.folder / "pytorch_model.bin")
@@ -133,6 +135,7 @@ def test_a_pickle_is_converted_on_the_way(hub: Hub, served: Any) -> None:
     assert not list(hub.folder.rglob("*.bin")) and list(hub.folder.rglob("model.safetensors"))
 
 
+@pytest.mark.slow
 def test_the_recorded_commit_is_held_to(hub: Hub, served: Any) -> None:
     hub.begin(NAME, "page")
     assert ended(hub)["state"] == "here"
@@ -144,6 +147,7 @@ def test_the_recorded_commit_is_held_to(hub: Hub, served: Any) -> None:
     assert left(hub) == ["commits.json"]
 
 
+@pytest.mark.slow
 def test_two_pages_share_a_fetch_and_one_of_them_does_not_stop_it(hub: Hub, served: Any) -> None:
     served.flows.clear()
     hub.begin(NAME, "one")
@@ -157,6 +161,7 @@ def test_two_pages_share_a_fetch_and_one_of_them_does_not_stop_it(hub: Hub, serv
     assert served.asked["model.safetensors"] == 1
 
 
+@pytest.mark.slow
 def test_a_stopped_fetch_leaves_nothing_and_can_be_begun_again(hub: Hub, served: Any) -> None:
     served.flows.clear()
     hub.begin(NAME, "page")
@@ -169,6 +174,7 @@ def test_a_stopped_fetch_leaves_nothing_and_can_be_begun_again(hub: Hub, served:
     assert ended(hub)["state"] == "here"
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_stops_its_fetch(hub: Hub, served: Any) -> None:
     served.flows.clear()
     hub.begin(NAME, "page")
@@ -177,6 +183,7 @@ def test_a_server_that_ends_stops_its_fetch(hub: Hub, served: Any) -> None:
     assert left(hub) == []
 
 
+@pytest.mark.slow
 def test_what_a_killed_server_left_is_removed_by_the_next_fetch(hub: Hub) -> None:
     stale = hub.folder / ".fetching-opus-mt-de-en-999999999"
     (stale / "hub").mkdir(parents=True)
@@ -184,6 +191,7 @@ def test_what_a_killed_server_left_is_removed_by_the_next_fetch(hub: Hub) -> Non
     assert ended(hub)["state"] == "here" and not stale.exists()
 
 
+@pytest.mark.slow
 def test_a_failed_fetch_says_why_and_leaves_nothing(hub: Hub, served: Any) -> None:
     (served.folder / "config.json").write_text("{}")
     hub.begin(NAME, "page")
@@ -192,6 +200,7 @@ def test_a_failed_fetch_says_why_and_leaves_nothing(hub: Hub, served: Any) -> No
     assert left(hub) == []
 
 
+@pytest.mark.slow
 def test_more_than_the_list_says_is_not_kept(served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("translator.ui.hub.SPARE", 0)
     small = Listed(LISTED.id, 10, "mit")
@@ -201,6 +210,7 @@ def test_more_than_the_list_says_is_not_kept(served: Any, tmp_path: Path, monkey
     assert "more came than the list says" in ended(hub)["error"] and left(hub) == []
 
 
+@pytest.mark.slow
 def test_without_a_network_the_list_says_so_and_nothing_else_changes(tmp_path: Path, tiny_checkpoint: Path) -> None:
     hub = Hub([LISTED], folder=tmp_path / "fetched", endpoint="http://127.0.0.1:9")
     models = Models({"tiny": tiny_checkpoint}, device="cpu", hub=hub)

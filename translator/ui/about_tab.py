@@ -12,6 +12,7 @@ from translator import __version__
 from translator.errors import TranslatorError
 from translator.ui import frontend
 from translator.ui.models import Models
+from translator.ui.shortlist import Listed
 from translator.ui.source import source_address
 from translator.ui.translate_tab import direction_name
 
@@ -22,7 +23,9 @@ def about_tab(models: Models) -> None:
         for language in ("en", *frontend.LANGUAGES):  # styles show the one that the page speaks
             gr.Markdown(about(language, source_address()), elem_classes=f"only-{language}")
         gr.Markdown("## Model cards", elem_classes="model-cards")
-        for direction in models.names:
+        for direction, what in models.names.items():
+            if isinstance(what, Listed) and not models.hub.is_here(direction):
+                continue
             with gr.Accordion(direction_name(direction), open=False) as folded:
                 card = gr.Markdown(elem_classes="card")  # takes HTML as well, and cleans it once more
             folded.expand(
