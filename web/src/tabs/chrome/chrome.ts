@@ -12,9 +12,14 @@ const spoken = new WeakMap<Text, { english: string; now: string }>();
 /** What is not ours to translate. */
 const OTHERS = "script,style,textarea,[translate=no],.plot";
 
-/** Whether a text is the page's to translate: the explorer speaks by itself, the settings in it do not. */
-const isOurs = ({ parentElement: parent }: Text): boolean =>
-  !!parent && !parent.closest(OTHERS) && !parent.closest("#settings, .ax")?.matches(".ax");
+/** Whether texts in an element are the page's to translate: the explorer speaks by itself, the settings in it do not. */
+const isOurs = (element: Element | null): boolean =>
+  !!element && !element.closest(OTHERS) && !element.closest("#settings, .ax")?.matches(".ax");
+
+/** Set an attribute, unless it is so already: a language set anew has every element's style computed again. */
+const setIfOther = (node: Element, name: string, value: string): void => {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+};
 
 /** Put the page's words, Gradio's included, in the page's language. */
 const speakPage = (): void => {
@@ -23,7 +28,7 @@ const speakPage = (): void => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode as Text;
-    if (!isOurs(node)) continue;
+    if (!isOurs(node.parentElement)) continue;
     const original = spoken.get(node);
     const english = original && original.now === node.data ? original.english : node.data;
     const key = english.trim();
@@ -32,14 +37,13 @@ const speakPage = (): void => {
     if (node.data !== now) node.data = now;
     spoken.set(node, { english, now });
   }
-  document.documentElement.lang = LANGUAGES[pageLanguage()];
+  setIfOther(document.documentElement, "lang", LANGUAGES[pageLanguage()]);
   for (const node of document.querySelectorAll<HTMLElement>("[data-english-label]"))
-    node.setAttribute("aria-label", tText(node.dataset.englishLabel!));
-  for (const group of document.querySelectorAll("fieldset:has([data-testid=block-info])"))
-    group.setAttribute(
-      "aria-label",
-      group.querySelector("[data-testid=block-info]")!.textContent.trim(),
-    ); // which Gradio hides
+    setIfOther(node, "aria-label", tText(node.dataset.englishLabel!));
+  for (const group of document.querySelectorAll("fieldset:has([data-testid=block-info])")) {
+    const info = group.querySelector("[data-testid=block-info]")!; // which Gradio hides
+    setIfOther(group, "aria-label", info.textContent.trim());
+  }
 };
 
 const setLanguage = (name: string): void => {
@@ -78,7 +82,8 @@ const watchPrinter = (): void => {
 /** What Gradio draws later speaks the page's language too. */
 const watchWords = (): void => {
   let queued = 0;
-  const later = () => {
+  const later = (changes: MutationRecord[]) => {
+    if (!changes.some(({ target }) => isOurs(target as Element))) return;
     queued ||= requestAnimationFrame(() => {
       queued = 0;
       speakPage();
