@@ -44,6 +44,19 @@ FAMILIES: dict[str, tuple[Any, Any, dict[str, Any], dict[str, Any]]] = {
 }
 
 
+SHAPES: dict[str, dict[str, dict[str, Any]]] = {
+    "t5": {
+        "deep": {"num_layers": 1, "num_decoder_layers": 4, "num_heads": 2},
+        "gated": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "d_model": 24, "d_kv": 8},
+    },
+    "bart": {
+        "deep": {"encoder_layers": 3, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 8},
+        "scaled": {"scale_embedding": True, "activation_function": "relu", "d_model": 48, "decoder_ffn_dim": 32},
+    },
+}
+"""Further shapes of T5, as mT5 and MADLAD have them too, and of BART, as Pegasus."""
+
+
 def make_tokenizer(texts: list[str], size: int = 400) -> Any:
     """BPE over words, `</s>` behind each text."""
     backend = tokenizers.Tokenizer(models.BPE(unk_token="<unk>"))  # noqa: S106 - no password
@@ -57,8 +70,10 @@ def make_tokenizer(texts: list[str], size: int = 400) -> Any:
 
 
 def make_model(family: str, size: int, *, seed: int = 1) -> Any:
-    """A random model in float64, so that two orders of summing give the same numbers."""
+    """A random model in float64, so that two orders of summing give the same numbers; "t5-deep": of a further shape."""
+    family, _, shape = family.partition("-")
     kind, network, sizes, habits = FAMILIES[family]
+    sizes = sizes | (SHAPES[family][shape] if shape else {})
     torch.manual_seed(seed)
     ids = {"pad_token_id": 0, "eos_token_id": 1, "bos_token_id": 3, "decoder_start_token_id": 0}
     net = network(kind(vocab_size=size, **ids, **sizes)).eval()

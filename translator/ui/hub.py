@@ -39,7 +39,8 @@ _OFF = ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_IMPLICIT_TOKEN")  # blocks of a ca
 
 def fetched_folder() -> Path:
     """Where fetched models lie: beside the hub's own cache, $HF_HOME or ~/.cache/huggingface."""
-    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "huggingface"
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    home = os.environ.get("HF_HOME") or os.path.join(cache, "huggingface")
     return Path(home) / "attention-explorer"
 
 
