@@ -46,7 +46,7 @@ FAMILIES: dict[str, tuple[Any, Any, dict[str, Any], dict[str, Any]]] = {
 
 SHAPES: dict[str, dict[str, dict[str, Any]]] = {
     "t5": {
-        "deep": {"num_layers": 1, "num_decoder_layers": 4, "num_heads": 2},
+        "deep": {"num_layers": 4, "num_decoder_layers": 1, "num_heads": 2},  # the other way round generate itself fails
         "gated": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "d_model": 24, "d_kv": 8},
     },
     "bart": {
