@@ -155,8 +155,11 @@ class ExplorerPage {
     setField(area, translation);
     if (area) area.lang = LANGUAGES[checkpoint.tgt];
     this.speak();
+    if (this.settled) {
+      this.retype();
+      keepShown(this.x);
+    }
     dim(this.x);
-    if (this.settled) keepShown(this.x);
   }
   /** What is chosen is kept once nothing more is for a moment: a browser limits how often its history is written. */
   private keep(): void {
@@ -193,6 +196,7 @@ class ExplorerPage {
       if (this.x.find(".notice.error")) this.x.notice(""); // it was about another text
       dim(this.x);
       this.inspect();
+      this.keep(); // not only as the page goes: what is kept while a script reloads it is lost
     });
     document.addEventListener("click", (event) => this.clicked(event), true);
     listenToKeys();
@@ -294,6 +298,12 @@ class ExplorerPage {
     this.loading();
     dim(this.x); // what was shown before the fields were filled may be theirs by now
     if (this.opening.isPending()) press("translate");
+    else this.retype();
+  }
+  private retype(): void {
+    if (!this.opening.retype()) return;
+    dim(this.x);
+    this.inspect();
   }
 }
 
