@@ -87,3 +87,28 @@ def test_a_page_that_its_server_has_forgotten_goes_on(open_page: Callable[..., P
         page.click("[data-export=npz]")
     assert download.value.path().stat().st_size > 1000
     expect(page.locator(".export .said")).to_have_text("Saved")
+
+
+def test_what_was_typed_is_there_after_a_reload_by_a_script(open_page: Callable[..., Page]) -> None:
+    """As Gradio does once a server that was restarted answers again."""
+    page = open_page("?direction=de-en")
+    press(page, MINE)
+    page.fill("#source-text textarea", "Wir sind da.")
+    page.wait_for_function("history.state.typed === 'Wir sind da.'")
+    with page.expect_navigation():
+        page.evaluate("setTimeout(() => location.reload(), 0)")
+    wait_translated(page, MINE)
+    expect(page.locator("#source-text textarea")).to_have_value("Wir sind da.")
+    page.click("#translate")
+    wait_translated(page, "Wir sind da.")
+
+
+def test_a_page_left_open_for_an_hour_translates(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=de-en")
+    page.clock.install()
+    press(page, MINE)
+    page.clock.fast_forward("01:00:00")
+    settle(page)
+    assert shown(page)["source"] == MINE
+    press(page, "Wir sind da.")
+    assert shown(page)["source"] == "Wir sind da."

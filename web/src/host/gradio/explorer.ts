@@ -160,8 +160,11 @@ class ExplorerPage {
     this.shownWith = shownWith;
     keepFilled("translation", translation, tagOf(checkpoint.tgt), () => this.settled);
     this.speak();
+    if (this.settled) {
+      this.retype();
+      keepShown(this.x);
+    }
     dim(this.x);
-    if (this.settled) keepShown(this.x);
   }
   /** What is chosen is kept once nothing more is for a moment: a browser limits how often its history is written. */
   private keep(): void {
@@ -198,6 +201,7 @@ class ExplorerPage {
       if (this.x.find(".notice.error")) this.x.notice(""); // it was about another text
       dim(this.x);
       this.inspect();
+      this.keep(); // not only as the page goes: what is kept while a script reloads it is lost
     });
     document.addEventListener("click", (event) => this.clicked(event), true);
     listenToKeys();
@@ -302,6 +306,12 @@ class ExplorerPage {
     this.loading();
     dim(this.x); // what was shown before the fields were filled may be theirs by now
     if (this.opening.isPending()) press("translate");
+    else this.retype();
+  }
+  private retype(): void {
+    if (!this.opening.retype()) return;
+    dim(this.x);
+    this.inspect();
   }
 }
 

@@ -7,6 +7,7 @@ import { type Linked, permalink, readPermalink } from "../../state/permalink";
 import { firstExample, pageData } from "../../tabs/page";
 import type { Explorer } from "../../tabs/explorer/explorer";
 import type { Examples } from "./examples";
+import { field, setField } from "./fields";
 
 /** The text, the direction, and the decoding settings in the order of the page's inputs. */
 export type Fields = [text: string, direction: string, ...settings: unknown[]];
@@ -20,9 +21,12 @@ export interface Opening {
   fields(current: Fields): Fields;
   /** Whether what was linked to has to be translated yet; only once. */
   isPending(): boolean;
+  /** What was typed before the page was loaded again is put back into the field; false: nothing was, or it has been. */
+  retype(): boolean;
 }
 
 const KEY = "explorer";
+const TYPED = "typed";
 
 /** What this entry of the browser's history showed last, as a link's fragment: who comes back finds it again. */
 const remembered = (): string | null => {
@@ -30,10 +34,15 @@ const remembered = (): string | null => {
   return typeof kept === "string" ? kept : null;
 };
 
-/** Keep what is shown with the present entry of the browser's history; no server sees it. */
+/** Keep what is shown, and what is typed since, with the present entry of the browser's history; no server sees it. */
 export const keepShown = (x: Explorer): void => {
   if (!x.trace || x.trace.live) return;
-  history.replaceState({ ...history.state, [KEY]: new URL(permalink(x)).hash }, "");
+  const text = field("source-text")?.value ?? "";
+  const kept = {
+    [KEY]: new URL(permalink(x)).hash,
+    [TYPED]: text === x.trace.source ? "" : text,
+  };
+  history.replaceState({ ...history.state, ...kept }, "");
 };
 
 export const readOpening = (x: Explorer, examples: Examples): Opening => {
@@ -46,6 +55,7 @@ export const readOpening = (x: Explorer, examples: Examples): Opening => {
   if (link) link.direction ||= asked || directions[0];
   const linked = link && offered(link.direction) ? link : null;
   let pending = false;
+  let typed = linked ? String(history.state?.[TYPED] ?? "") : "";
 
   const first = (current: Fields): Fields => {
     const way = link ? link.direction : asked;
@@ -77,6 +87,13 @@ export const readOpening = (x: Explorer, examples: Examples): Opening => {
       const was = pending;
       pending = false;
       return was;
+    },
+    retype: () => {
+      const [text, node] = [typed, field("source-text")];
+      typed = "";
+      if (!text || node?.value !== linked?.text) return false; // the visitor was quicker
+      setField(node, text);
+      return true;
     },
   };
 };
