@@ -81,6 +81,7 @@ SERIAL = (
     "test_timing.py",
     "test_wheel.py",
     "training/test_loop.py",
+    "ui/test_hub.py",
     "ui/test_models.py",
     "ui/test_session.py",
 )
