@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -64,3 +65,20 @@ def test_a_click_on_a_cell_of_the_encoder_chooses_its_row(open_page: Callable[..
     page.wait_for_function("document.querySelectorAll('#attention-detail .y2tick').length === 0")
     press(page, 4, 1)
     wait_shown(page, query=4)
+
+
+def test_a_click_on_a_cell_goes_to_its_step_in_the_offline_page_too(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = open_page()
+    with page.expect_download() as download:
+        page.click("#export-html")
+    download.value.save_as(tmp_path / "page.html")
+    offline = page.context.new_page()
+    offline.goto((tmp_path / "page.html").as_uri())
+    offline.wait_for_selector("#attention-detail .xtick")
+    for row in (1, 5, 2):
+        press(offline, row, 3)
+        wait_shown(offline, step=row)
+    press(offline, 4, 2, keys="Shift")
+    expect(offline.locator("#attention-detail .pin-frame")).to_have_count(2)

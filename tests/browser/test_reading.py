@@ -90,6 +90,14 @@ def test_groups_have_a_name_in_every_language(
     expect(page.get_by_role("group", name=decoding, exact=True)).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("language", "name"), [("en", "All, 48 heads"), ("de", "Alle, 48 Köpfe"), ("zh", "全部，48 个头")]
+)
+def test_a_role_is_read_out_with_its_number_of_heads(open_page: Callable[..., Page], language: str, name: str) -> None:
+    page = open_page(init=f"localStorage.setItem('explorer-language', '{language}')")
+    expect(page.locator(".roles").get_by_role("button", name=name, exact=True)).to_be_visible()
+
+
 def test_tab_goes_from_the_tabs_to_the_fields_the_result_and_then_the_settings(
     open_page: Callable[..., Page],
 ) -> None:
