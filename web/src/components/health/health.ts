@@ -41,6 +41,8 @@ export interface Facts extends Health {
 export interface HealthStrip {
   /** Show what is known of a text in `language`. */
   facts(facts: Facts, language?: string): void;
+  /** What was found of a text, whether or not it is translated by now: its language stays said. */
+  seems(text: string, direction: string, facts: Facts): void;
   /** Show what is known of a translated text. */
   show(trace: Translation): void;
   /** More is known of a translated text; what is shown of another text stays. */
@@ -244,10 +246,14 @@ export const makeHealth = (x: Needs): HealthStrip => {
     else if (!sheet.hidden) sheet.replaceChildren(...unfolded(facts, of));
   };
   let translated: Translation | null = null;
+  let seems = { text: "", direction: "", said: {} };
+  const saidOf = ({ source, direction }: Translation) =>
+    source === seems.text && direction === seems.direction ? seems.said : {};
   const showTrace = (trace: Translation) => {
     show(
       {
         ...trace.health!,
+        ...saidOf(trace),
         split: piecesOf(trace),
         shares: specialShares(trace),
         truncated: trace.truncated,
@@ -264,6 +270,10 @@ export const makeHealth = (x: Needs): HealthStrip => {
     facts: (facts, language) => {
       translated = null;
       show(facts, language);
+    },
+    seems: (text, direction, { language, switch: other }) => {
+      seems = { text, direction, said: language ? { language, switch: other } : {} };
+      if (translated && language && saidOf(translated) === seems.said) showTrace(translated);
     },
     marked: (trace) => {
       if (translated === trace) showTrace(trace);

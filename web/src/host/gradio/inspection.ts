@@ -44,6 +44,7 @@ export const makeInspection = (x: Explorer, server: ExplorerServer | null): (() 
     try {
       const facts = await server.inspect({ text, direction: way });
       known = { text, way, facts };
+      x.health.seems(text, way, facts);
       tell(facts);
     } catch {
       tell(UNCOUNTED);
