@@ -60,7 +60,7 @@ class ExplorerPage {
   private readonly examples: Examples;
   private readonly opening: Opening;
   private readonly loading: () => void;
-  private readonly inspect: () => void;
+  private readonly inspect: (now?: boolean) => void;
   private readonly settings: () => void;
   /** Look whether the chosen checkpoint has many languages. */
   private readonly languages: () => void;
@@ -262,7 +262,7 @@ class ExplorerPage {
       this.run++;
       this.pressedWith = settingsAsked();
       this.examples.forget();
-      this.inspect();
+      this.inspect(true); // before the translation comes, which ends the looking
       this.pressed = event.timeStamp;
       this.here?.stop();
       if (this.here?.takes(direction())) {

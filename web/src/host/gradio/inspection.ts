@@ -20,7 +20,7 @@ const BLANK = {
 const NOTHING = { ...BLANK, empty: true };
 const UNCOUNTED = { ...BLANK, uncounted: true };
 
-export const makeInspection = (x: Explorer, server: ExplorerServer | null): (() => void) => {
+export const makeInspection = (x: Explorer, server: ExplorerServer | null): ((now?: boolean) => void) => {
   let waiting = 0;
   let asked = 0;
   const isShown = (text: string, way: string) =>
@@ -52,9 +52,9 @@ export const makeInspection = (x: Explorer, server: ExplorerServer | null): (() 
       clearTimeout(late);
     }
   };
-  const inspect = () => {
+  const inspect = (now = false) => {
     clearTimeout(waiting);
-    waiting = window.setTimeout(() => void look(), REST);
+    waiting = window.setTimeout(() => void look(), now ? 0 : REST);
   };
   return inspect;
 };
