@@ -1,12 +1,13 @@
 /* What `python -m benchmarks.live` has measured in a browser or in Node: the live page's own code, on one thread. */
 
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+export const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
-function timed(work, runs) {
+/** The median of several runs, in milliseconds. */
+export async function timed(work, runs) {
   const times = [];
   for (let run = 0; run < runs; run++) {
     const started = performance.now();
-    work();
+    await work();
     times.push(performance.now() - started);
   }
   return median(times);
@@ -33,7 +34,7 @@ function whole(live, bundle, text, settings, gates) {
 }
 
 /** Milliseconds: of the encoder, a token of each method, the gated passes, a translation of 64 by 64 tokens. */
-export function speeds(live, bundle, texts, runs) {
+export async function speeds(live, bundle, texts, runs) {
   const { model } = bundle;
   const found = {};
   for (const [name, settings] of [
@@ -41,24 +42,24 @@ export function speeds(live, bundle, texts, runs) {
     ["beam", { method: "beam", beam: 4 }],
   ]) {
     texts.forEach((text) => whole(live, bundle, text, settings));
-    found[name] = median(
-      texts.map((text) => {
-        const tokens = whole(live, bundle, text, settings).tgt.length;
-        return timed(() => whole(live, bundle, text, settings), runs) / tokens;
-      }),
-    );
+    const each = [];
+    for (const text of texts) {
+      const tokens = whole(live, bundle, text, settings).tgt.length;
+      each.push((await timed(() => void whole(live, bundle, text, settings), runs)) / tokens);
+    }
+    found[name] = median(each);
   }
   const ids = bundle.src.ids(texts[0]);
-  found.encode = timed(() => model.heap.scoped(() => model.encode([...ids, 2])), 4 * runs);
+  found.encode = await timed(() => void model.heap.scoped(() => model.encode([...ids, 2])), 4 * runs);
   const { tgt } = whole(live, bundle, texts[0], { method: "greedy" });
   const produced = tgt.map(({ id }) => id);
-  found.gated = timed(() => {
+  found.gated = await timed(() => {
     for (const kind of ["encoder", "decoder", "cross"])
       for (const row of live.importance(model, [...ids, 2], produced, kind)) void row;
   }, runs);
   const long = Array.from({ length: 64 }, (_, i) => 300 + 7 * i);
-  found.long = timed(
-    () => model.heap.scoped(() => model.decode(model.encode(long), long.map((id) => id + 1))),
+  found.long = await timed(
+    () => void model.heap.scoped(() => model.decode(model.encode(long), long.map((id) => id + 1))),
     runs,
   );
   found.size = [ids.length + 1, produced.length];

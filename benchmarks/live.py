@@ -2,7 +2,8 @@
 
 What it computes is compared with Python's (ids, the eight best of every step, maps, tokens), and timed in Chromium
 beside plain PyTorch on one thread, in one run; what a visitor waits for is timed from a host that compresses and from
-one that does not. `--only-parity [PAIR ...]` compares and times nothing. What is known so far goes to stderr.
+one that does not. `--only-parity [PAIR ...]` compares and times nothing, `--only-browser` times and compares nothing.
+`--onnxruntime DIST` times onnxruntime-web with the same weights in the same page. What is known so far goes to stderr.
 """
 
 from __future__ import annotations
@@ -123,24 +124,41 @@ def pytorch(model: Translator, texts: Sequence[str], runs: int) -> dict[str, flo
     return found
 
 
-def in_browser(browser: Any, address: str, runs: int) -> dict[str, Any]:
-    """What `live.mjs` measures, in a page of the site."""
+def in_browser(browser: Any, address: str, runs: int, *, onnx: bool) -> dict[str, Any]:
+    """What `live.mjs` measures, in a page of the site; then our greedy search and onnxruntime-web's, if it is there."""
     page = browser.new_page()
     page.set_default_timeout(600_000)
     page.goto(address)
     found = page.evaluate(
-        """async ([texts, runs]) => {
+        """async ([texts, runs, onnx]) => {
             const [live, measure] = await Promise.all([import("./worker.js"), import("./measure.mjs")]);
             const folder = "checkpoints/de-en/";
             const read = async (name) => new Uint8Array(await (await fetch(folder + name)).arrayBuffer());
             const bundle = await measure.bundleOf(live, read);
-            const found = measure.speeds(live, bundle, texts, runs);
-            return { ...found, memory: measure.memory(live, bundle, texts, 500) };
+            const found = await measure.speeds(live, bundle, texts, runs);
+            found.memory = measure.memory(live, bundle, texts, 500);
+            if (!onnx) return found;
+            const peer = await import("./onnx.mjs");
+            const both = await peer.speed(live, bundle, texts, 4 * runs, new URL("peer/", location).href);
+            return { ...found, "beside onnxruntime-web, greedy": both };
         }""",
-        [list(SENTENCES), runs],
+        [list(SENTENCES), runs, onnx],
     )
     page.close()
     return found
+
+
+def add_peer(site: Path, model: Translator, dist: Path) -> int:
+    """Put the model as ONNX and onnxruntime-web into the site; the compressed bytes of its smallest engine."""
+    from benchmarks.live_onnx import export
+
+    parts = ("ort.wasm.min.mjs", "ort-wasm-simd-threaded.mjs", "ort-wasm-simd-threaded.wasm")
+    (site / "peer" / "ort").mkdir(parents=True)
+    for name in parts:
+        shutil.copyfile(dist / name, site / "peer" / "ort" / name)
+    export(model.bundle.model, site / "peer")
+    shutil.copyfile(HERE / "live_onnx.mjs", site / "onnx.mjs")
+    return sum(len(gzip.compress((dist / name).read_bytes(), 9)) for name in parts)
 
 
 def waits(browser: Any, address: str, visitor: Visitor) -> dict[str, float]:
@@ -208,12 +226,21 @@ def main() -> int:
         help="compare these pairs with Python, and time nothing (default: both)",
     )
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument(
+        "--onnxruntime",
+        type=Path,
+        metavar="DIST",
+        help="the folder dist of npm's onnxruntime-web, to be timed beside; needs the packages onnx and onnxscript",
+    )
+    parser.add_argument("--only-browser", action="store_true", help="compare nothing with Python, and time everything")
     parser.add_argument("--chromium", help="its path (default: Playwright's own)")
     args = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
     models = [translator.load(name, device="cpu") for name in args.only_parity or PAIRS]
-    found: dict[str, Any] = {"parity": {m.name: parity(m, args.data, args.sentences) for m in models}}
+    found: dict[str, Any] = {}
+    if not args.only_browser:
+        found["parity"] = {m.name: parity(m, args.data, args.sentences) for m in models}
     if args.only_parity is not None:
         print(json.dumps(found, indent=1))
         return 0
@@ -225,9 +252,11 @@ def main() -> int:
         browser = playwright.chromium.launch(executable_path=args.chromium, args=["--headless", "--no-sandbox"])
         with hosted(site) as address, hosted(site, compress=True) as compressed:
             plain = Translator(load_bundle("de-en", device="cpu"))  # weights as PyTorch has them
+            if args.onnxruntime:
+                found["bytes, compressed, of onnxruntime-web"] = add_peer(site, plain, args.onnxruntime)
             found["plain pytorch, ms a token"] = pytorch(plain, SENTENCES, args.runs)
             found["with weights laid out, ms a token"] = pytorch(models[0], SENTENCES, args.runs)
-            found["chromium"] = in_browser(browser, address, args.runs)
+            found["chromium"] = in_browser(browser, address, args.runs, onnx=args.onnxruntime is not None)
             found["desk, nothing compressed"] = waits(browser, address, DESK)
             found["slow 4G, compressed"] = waits(browser, compressed, PHONE)
         browser.close()

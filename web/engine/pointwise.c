@@ -122,15 +122,17 @@ static inline v128_t exponentials(v128_t x) {
   return wasm_f32x4_mul(p, power);
 }
 
+/* Two sums in double precision, with four more numbers in them. */
+static inline v128_t plus_four(v128_t sums, v128_t each) {
+  sums = wasm_f64x2_add(sums, wasm_f64x2_promote_low_f32x4(each));
+  return wasm_f64x2_add(sums, wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(each, each, 1, 0)));
+}
+
 /* The sum of e^(x - most) over x [count], summed in double precision. */
 static double exponential_sum(const float *x, int count, float most) {
   v128_t sums = wasm_f64x2_const_splat(0), shift = wasm_f32x4_splat(most);
   int k = 0;
-  for (; k + 4 <= count; k += 4) {
-    v128_t each = exponentials(wasm_f32x4_sub(wasm_v128_load(x + k), shift));
-    sums = wasm_f64x2_add(sums, wasm_f64x2_promote_low_f32x4(each));
-    sums = wasm_f64x2_add(sums, wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(each, each, 1, 0)));
-  }
+  for (; k + 4 <= count; k += 4) sums = plus_four(sums, exponentials(wasm_f32x4_sub(wasm_v128_load(x + k), shift)));
   double sum = wasm_f64x2_extract_lane(sums, 0) + wasm_f64x2_extract_lane(sums, 1);
   for (; k < count; k++) sum += exponential(x[k] - most);
   return sum;
@@ -157,7 +159,13 @@ void EXPORT(log_softmax)(float *logits, int count) {
 
 /* The entropy of log-probabilities [count], in nats. */
 float EXPORT(entropy)(const float *log_probs, int count) {
-  double sum = 0;
-  for (int k = 0; k < count; k++) sum -= exponential(log_probs[k]) * log_probs[k];
-  return (float)sum;
+  v128_t sums = wasm_f64x2_const_splat(0);
+  int k = 0;
+  for (; k + 4 <= count; k += 4) {
+    v128_t x = wasm_v128_load(log_probs + k);
+    sums = plus_four(sums, wasm_f32x4_mul(exponentials(x), x));
+  }
+  double sum = wasm_f64x2_extract_lane(sums, 0) + wasm_f64x2_extract_lane(sums, 1);
+  for (; k < count; k++) sum += exponential(log_probs[k]) * log_probs[k];
+  return (float)-sum;
 }

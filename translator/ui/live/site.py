@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,8 +60,7 @@ def write_site(folder: Path, models: Sequence[Translator], *, texts: Sequence[st
     index = folder / INDEX
     if index.is_file() and MARK not in index.read_text(encoding="utf-8", errors="replace")[:1000]:
         raise InputError(f"{index} is not part of a live page and would be overwritten; choose another folder")
-    site = _Site(folder)
-    site.add_shared(models)
+    site = _Site(folder, models)
     offers = [site.add_checkpoint(model) for model in models]
     examples = site.add_examples(models, texts)
     site.add_page(offers, examples)
@@ -108,12 +108,11 @@ def position_figures() -> dict[str, Any]:
 class _Site:
     """A site that is being written; every file is noted."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, models: Sequence[Translator]) -> None:
+        self.folder, self.models = folder, models
         self.written: list[Path] = []
         self.checkpoints: dict[str, dict[str, Any]] = {}
         self.chinese: dict[str, Any] | None = None
-        self.shared: dict[str, dict[str, Any]] = {}
 
     def write(self, name: str, data: bytes) -> dict[str, Any]:
         """One file; its entry of the manifest."""
@@ -127,12 +126,14 @@ class _Site:
         """One file of JSON."""
         return self.write(name, (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode())
 
-    def add_shared(self, models: Sequence[Translator]) -> None:
+    @cached_property
+    def shared(self) -> dict[str, dict[str, Any]]:
         """What every checkpoint takes: the lab's figures, and what tells the site's languages apart."""
-        self.shared["figures"] = self.write_json("lab.json", lab_figures())
-        names = [_slug(model.name) for model in models]
-        if file := told_apart([model.languages[0] for model in models], names):
-            self.shared["languages"] = self.write("languages.json.gz", file)
+        found = {"figures": self.write_json("lab.json", lab_figures())}
+        names = [_slug(model.name) for model in self.models]
+        if file := told_apart([model.languages[0] for model in self.models], names):
+            found["languages"] = self.write("languages.json.gz", file)
+        return found
 
     def add_checkpoint(self, model: Translator) -> dict[str, Any]:
         """The files of a checkpoint; how the page offers it."""

@@ -1,5 +1,6 @@
 /* An explorer's markup and state for the tests of one part of it: a choice paints that part at once. */
 
+import { afterAll } from "vitest";
 import type { ExplorerContext, Part, Room, Signals } from "../state/context";
 import { FIRST_STATE, MAP_KEYS, type View } from "../state/view";
 import { plant } from "../dom/template";
@@ -8,6 +9,10 @@ import markup from "../tabs/explorer/explorer.html";
 import { example } from "./example";
 
 const ROOM: Room = { width: 600, room: 400 };
+
+const living: AbortController[] = [];
+/** No timer of a part outlives its file's page. */
+afterAll(() => living.forEach((life) => life.abort()));
 
 export class TestContext extends Choosing implements ExplorerContext {
   readonly root: HTMLElement;
@@ -24,6 +29,7 @@ export class TestContext extends Choosing implements ExplorerContext {
 
   constructor(id?: string) {
     super();
+    living.push(this.life);
     this.trace = example(id);
     Object.assign(this.state, this.trace.leading, { kind: "cross", step: 1 });
     document.body.replaceChildren();

@@ -21,6 +21,7 @@ import { type Examples, makeExamples } from "./examples";
 import {
   direction,
   fillNow,
+  filledWith,
   groupRadios,
   keepFilled,
   setDirection,
@@ -39,15 +40,7 @@ import { makeSettingsSheet } from "./settings-sheet";
 const within = (event: Event, selector: string): Element | null =>
   (event.target as Element).closest(selector);
 
-const TRIES = 100;
-const BETWEEN = 20; // ms
 const KEPT = 300; // ms
-
-/** Gradio fills the fields when it has time. */
-const filledWith = async (way: string): Promise<void> => {
-  for (let tries = 0; tries < TRIES && direction() !== way; tries++)
-    await new Promise((done) => setTimeout(done, BETWEEN));
-};
 
 /** A server that lets browsers compute with its checkpoints. */
 interface Lends {

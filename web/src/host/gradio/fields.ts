@@ -50,6 +50,15 @@ export const direction = (id = "direction"): string => directionIn(id);
 export const setDirection = (value: string, id = "direction"): void => setDirectionIn(id, value);
 export const offers = (value: string, id = "direction"): boolean => offersDirection(id, value);
 
+const TRIES = 100;
+const BETWEEN = 20; // ms
+
+/** Gradio fills the fields when it has time: resolves once the direction is chosen, or after two seconds. */
+export const filledWith = async (way: string): Promise<void> => {
+  for (let tries = 0; tries < TRIES && direction() !== way; tries++)
+    await new Promise((done) => setTimeout(done, BETWEEN));
+};
+
 /** What the decoding controls ask for at present, as far as the chosen method uses them. */
 export const settingsAsked = (): string => {
   const chosen = document.querySelector<HTMLInputElement>("#method input:checked")?.value ?? "";

@@ -20,7 +20,10 @@ const BLANK = {
 const NOTHING = { ...BLANK, empty: true };
 const UNCOUNTED = { ...BLANK, uncounted: true };
 
-export const makeInspection = (x: Explorer, server: ExplorerServer | null): ((now?: boolean) => void) => {
+export const makeInspection = (
+  x: Explorer,
+  server: ExplorerServer | null,
+): ((now?: boolean) => void) => {
   let waiting = 0;
   let asked = 0;
   const isShown = (text: string, way: string) =>
