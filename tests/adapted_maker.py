@@ -54,7 +54,8 @@ SHAPES: dict[str, dict[str, dict[str, Any]]] = {
         "scaled": {"scale_embedding": True, "activation_function": "relu", "d_model": 48, "decoder_ffn_dim": 32},
     },
 }
-"""Further shapes of T5, as mT5 and MADLAD have them too, and of BART, as Pegasus."""
+"""Further shapes of each family."""
+SHAPES |= {"mt5": SHAPES["t5"], "pegasus": SHAPES["bart"]}
 
 
 def make_tokenizer(texts: list[str], size: int = 400) -> Any:
