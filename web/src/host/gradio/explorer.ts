@@ -53,7 +53,7 @@ class ExplorerPage {
   private readonly examples: Examples;
   private readonly opening: Opening;
   private readonly loading: () => void;
-  private readonly inspect: (now?: boolean) => void;
+  private readonly inspect: () => void;
   private readonly settings: () => void;
   /** Look whether the chosen checkpoint has many languages. */
   private readonly languages: () => void;
@@ -255,7 +255,7 @@ class ExplorerPage {
       this.run++;
       this.pressedWith = settingsAsked();
       this.examples.forget();
-      this.inspect(true); // before the translation comes, which ends the looking
+      this.inspect();
       this.pressed = event.timeStamp;
       this.here?.stop();
       if (this.here?.takes(direction())) {

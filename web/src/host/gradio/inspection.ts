@@ -20,25 +20,23 @@ const BLANK = {
 const NOTHING = { ...BLANK, empty: true };
 const UNCOUNTED = { ...BLANK, uncounted: true };
 
-export const makeInspection = (
-  x: Explorer,
-  server: ExplorerServer | null,
-): ((now?: boolean) => void) => {
+export const makeInspection = (x: Explorer, server: ExplorerServer | null): (() => void) => {
   let waiting = 0;
   let asked = 0;
   const isShown = (text: string, way: string) =>
     x.trace && !x.trace.live && text === x.trace.source && way === x.trace.direction;
   let known: { text: string; way: string; facts: Facts } | null = null;
-  const isKnown = (text: string, way: string) =>
-    known && known.text === text && known.way === way && x.health.holds(known.facts);
+  const isKnown = (text: string, way: string, shown: boolean) =>
+    known?.text === text && known.way === way && (shown || x.health.holds(known.facts));
   const typed = () => field("source-text")?.value || "";
   const look = async () => {
     const text = typed();
     const number = ++asked;
     const way = direction();
-    if (isShown(text, way)) return x.health.show(x.trace);
-    if (!text.trim()) return x.health.facts(NOTHING);
-    if (!server || isKnown(text, way)) return;
+    const shown = isShown(text, way);
+    if (shown) x.health.show(x.trace);
+    if (!shown && !text.trim()) return x.health.facts(NOTHING);
+    if (!server || isKnown(text, way, shown)) return; // a quick press is looked at after it: what language is it?
     const tell = (facts: Facts) => {
       const stands = number === asked && text === typed() && way === direction();
       if (stands && !isShown(text, way)) x.health.facts(facts, languagesOf(way)[0]);
@@ -55,9 +53,8 @@ export const makeInspection = (
       clearTimeout(late);
     }
   };
-  const inspect = (now = false) => {
+  return () => {
     clearTimeout(waiting);
-    waiting = window.setTimeout(() => void look(), now ? 0 : REST);
+    waiting = window.setTimeout(() => void look(), REST);
   };
-  return inspect;
 };
