@@ -59,7 +59,8 @@ def _write(
         dynamic_shapes=shapes,
         verbose=False,
     )
-    assert program is not None
+    if program is None:
+        raise RuntimeError("PyTorch made no ONNX program")
     program.save(str(path), external_data=False)
 
 
