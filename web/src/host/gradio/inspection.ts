@@ -22,7 +22,7 @@ const UNCOUNTED = { ...BLANK, uncounted: true };
 
 export const makeInspection = (x: Explorer, server: ExplorerServer | null): (() => void) => {
   let waiting = 0;
-  let asked = 0;
+  let pending: { text: string; way: string } | null = null;
   const isShown = (text: string, way: string) =>
     x.trace && !x.trace.live && text === x.trace.source && way === x.trace.direction;
   let known: { text: string; way: string; facts: Facts } | null = null;
@@ -31,14 +31,15 @@ export const makeInspection = (x: Explorer, server: ExplorerServer | null): (() 
   const typed = () => field("source-text")?.value || "";
   const look = async () => {
     const text = typed();
-    const number = ++asked;
     const way = direction();
     const shown = isShown(text, way);
     if (shown) x.health.show(x.trace);
     if (!shown && !text.trim()) return x.health.facts(NOTHING);
     if (!server || isKnown(text, way, shown)) return; // a quick press is looked at after it: what language is it?
+    if (pending?.text === text && pending.way === way) return;
+    const question = (pending = { text, way });
     const tell = (facts: Facts) => {
-      const stands = number === asked && text === typed() && way === direction();
+      const stands = question === pending && text === typed() && way === direction();
       if (stands && !isShown(text, way)) x.health.facts(facts, languagesOf(way)[0]);
     };
     const late = setTimeout(() => tell(UNCOUNTED), SOON);
@@ -51,6 +52,7 @@ export const makeInspection = (x: Explorer, server: ExplorerServer | null): (() 
       tell(UNCOUNTED);
     } finally {
       clearTimeout(late);
+      if (question === pending) pending = null;
     }
   };
   return () => {
