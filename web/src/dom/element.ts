@@ -38,6 +38,19 @@ export const svgEl = <Tag extends keyof SVGElementTagNameMap>(
   return node;
 };
 
+/** Fill a select with `choices`, each a value and a text; made anew only where one of them changed. */
+export const offer = (
+  select: HTMLSelectElement,
+  choices: readonly (readonly [value: string, text: string])[],
+  value: string,
+): void => {
+  const now = [...select.options];
+  const same = choices.every(([each, text], i) => now[i]?.value === each && now[i].text === text);
+  if (!same || now.length !== choices.length)
+    select.replaceChildren(...choices.map(([each, text]) => el("option", { value: each, text })));
+  select.value = value;
+};
+
 export const bold = (text: string): HTMLElement => el("b", { text });
 
 /** A sign of 16 × 16, drawn by a path. */

@@ -9,6 +9,8 @@ export type Tables = Record<string, Record<string, string>>;
 export interface Scene {
   /** Where the theme's class and the style variables are read; null: the page's body. */
   root: HTMLElement | null;
+  /** Of the root, in pixels, as it was last laid out; 0: not known, or the page's. */
+  width: number;
   /** Code of the language; null: what the visitor chose for the page, or else the browser's. */
   language: string | null;
   /** null: the page's. */
@@ -16,7 +18,7 @@ export interface Scene {
 }
 
 /** The page's own scene. */
-export const PAGE: Scene = { root: null, language: null, tables: null };
+export const PAGE: Scene = { root: null, width: 0, language: null, tables: null };
 let scene: Scene = PAGE;
 
 export const enter = (next: Scene): void => {

@@ -7,12 +7,22 @@ export type Theme = "light" | "dark";
 /** Milliseconds within which a second click belongs to the first. */
 export const DOUBLE_CLICK = 400;
 
-/** Whether there is no more room than on a phone: on a page of others, in the explorer's own element. */
-export const phone = (): boolean => (playing().root?.clientWidth || innerWidth) <= 640;
+/**
+ * Whether there is no more room than on a phone: on a page of others, in the explorer's own element. Neither way asks
+ * the browser to lay out anew what has just been changed.
+ */
+export const phone = (): boolean => {
+  const { root, width } = playing();
+  const own = width || root?.clientWidth;
+  return own ? own <= 640 : matchMedia("(max-width: 640px)").matches;
+};
 export const touch = (): boolean => matchMedia("(pointer: coarse)").matches;
 export const dark = (): boolean => sceneRoot().classList.contains("dark");
-export const cssVar = (name: string): string =>
-  getComputedStyle(sceneRoot()).getPropertyValue(name).trim();
+
+let letters = "";
+/** The page's fonts. They never change, and a look at a style makes the browser work out all of them. */
+export const sans = (): string =>
+  (letters ||= getComputedStyle(sceneRoot()).getPropertyValue("--sans").trim()) || "sans-serif";
 
 /** When the browser has nothing else to do; Safari does not say when that is. */
 export const whenIdle = (run: () => void): number =>

@@ -90,11 +90,15 @@ const settle = <G extends Guest>(
   root.className = "attention-explorer";
   root.classList.toggle("dark", (options.theme ?? system()) === "dark");
   element.append(root);
-  const scene = {
+  const scene: Scene = {
     root,
+    width: root.clientWidth,
     language: options.language ?? null,
     tables: options.tables ?? null,
   };
+  // Before the guest watches its own size, so that it finds the new width.
+  const sizes = new ResizeObserver(() => (scene.width = root.clientWidth));
+  sizes.observe(root);
   const guest = make(root, scene);
   if (options.plotly) bringPlotly(options.plotly, (why) => guest.notice(why, true));
   begin(guest);
@@ -111,6 +115,7 @@ const settle = <G extends Guest>(
     },
     destroy: () => {
       guest.destroy();
+      sizes.disconnect();
       root.remove();
       enter(before);
     },

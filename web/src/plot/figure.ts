@@ -1,6 +1,6 @@
 /* Any figure made in Python, shown with this page's settings: no cloud, no MathJax, our colours, dark mode. */
 
-import { cssVar, dark, phone, touch } from "../dom/screen";
+import { dark, phone, sans, touch } from "../dom/screen";
 import { clamp } from "../format/number";
 import { t, tMessage, tText } from "../i18n/words";
 import { type Figure, PLOT_CONFIG, type PlotNode, whenPlotly } from "./plotly";
@@ -84,7 +84,7 @@ const fitted = (figure: Figure, finger: boolean): Figure["layout"] => {
   const layout: Figure["layout"] = {
     ...figure.layout,
     autosize: true,
-    font: { ...figure.layout.font, family: cssVar("--sans") },
+    font: { ...figure.layout.font, family: sans() },
     height: figure.layout.height || heightOf(figure),
   };
   if (finger) layout.dragmode = false;

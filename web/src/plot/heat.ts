@@ -1,8 +1,8 @@
 /* One map as a figure for Plotly: tokens stand on numeric axes, or those that read alike would become one. */
 
 import { inkOn, lookup, rgb } from "../design/colour";
-import { COLOURS, type Palette } from "../design/scales";
-import { type Theme, cssVar } from "../dom/screen";
+import { type Palette, colour } from "../design/scales";
+import { type Theme, sans } from "../dom/screen";
 import { clamp } from "../format/number";
 import { cut, escapeHtml } from "../format/text";
 import { t } from "../i18n/words";
@@ -63,14 +63,11 @@ const plotScale = (palette: Palette, root: boolean, theme?: Theme): [number, str
   });
 };
 
-const plotColours = (theme?: Theme) => {
-  const light = theme === "light";
-  return {
-    ink: light ? COLOURS.light.ink : cssVar("--ink"),
-    second: light ? COLOURS.light.ink2 : cssVar("--ink2"),
-    third: light ? COLOURS.light.ink3 : cssVar("--ink3"),
-  };
-};
+const plotColours = (theme?: Theme) => ({
+  ink: colour("ink", theme),
+  second: colour("ink2", theme),
+  third: colour("ink3", theme),
+});
 type Colours = ReturnType<typeof plotColours>;
 
 const title = (
@@ -225,7 +222,7 @@ export const heatFigure = (picture: Picture, kind: Kind, view: HeatView): Figure
   const both = kind !== "encoder" && view.labels === "both";
   const rows = near.map((text) => axisText(text, both ? 10 : 12));
   const font = {
-    family: cssVar("--sans") || "sans-serif",
+    family: sans(),
     size: clamp(size.cellHeight - 3, 10, size.text),
     color: colours.ink,
   };

@@ -2,7 +2,7 @@
 
 import { type Colour, inkOn, rgb, toRgb } from "../../design/colour";
 import { el } from "../../dom/element";
-import { cssVar } from "../../dom/screen";
+import { colour } from "../../design/scales";
 import { clamp } from "../../format/number";
 import { cut } from "../../format/text";
 import { tagOf } from "../../i18n/language";
@@ -77,9 +77,8 @@ const mark = (node: Element, on: boolean): void => {
   else node.removeAttribute("aria-current");
 };
 
-/** Keep the present chip in a box that shows two lines of many. */
-const follow = (box: HTMLElement): void => {
-  const node = box.querySelector<HTMLElement>("[aria-current]");
+/** Keep the present chip, if there is one, in a box that shows two lines of many. */
+const follow = (box: HTMLElement, node?: HTMLElement): void => {
   if (!node || box.scrollHeight <= box.clientHeight || box.matches(":hover")) return;
   const above = node.offsetTop < box.scrollTop + 4;
   if (above || node.offsetTop + node.offsetHeight > box.scrollTop + box.clientHeight)
@@ -191,26 +190,29 @@ export const makeChips = (x: Needs): Part => {
     const { g, s: texts } = x.trace.words!.src;
     where.title = where.ariaLabel = t("Where did {word} go?", { word: cut(texts[g[i!]]) });
   };
+  const titled = (node: HTMLElement, title: string) => {
+    if (node.title !== title) node.title = title;
+  };
   const paintSource = (weights: (number | null)[] | null) => {
-    const { kind, query, peek, pins } = x.state;
+    const { kind, peek, pins } = x.state;
     const linked = linkedTokens(x);
     chips("src").forEach((node, i) => {
       const weight = weights?.[i];
       shaded(node, weight);
-      node.title = typeof weight === "number" ? weight.toFixed(4) : "";
+      titled(node, typeof weight === "number" ? weight.toFixed(4) : "");
       const peeked = peek?.side === "src" && peek.id === i;
       const inRow = kind === "encoder" && linked.rows.includes(i);
       const inColumn = kind !== "decoder" && linked.columns.includes(i);
       node.classList.toggle("link", peeked || inRow || inColumn);
       node.classList.toggle("pinned", kind !== "decoder" && pins.columns.includes(i));
-      mark(node, kind === "encoder" && i === query);
+      mark(node, isPresent("src", i));
     });
   };
   const paintTarget = (weights: (number | null)[] | null) => {
     const { kind, step, peek, playing } = x.state;
     const linked = linkedTokens(x);
-    const lift = toRgb(cssVar("--lift"));
-    const grey = toRgb(cssVar("--chip-grey"));
+    const lift = toRgb(colour("lift"));
+    const grey = toRgb(colour("chip-grey"));
     chips("tgt").forEach((node, i) => {
       const { lp, h } = x.trace.steps[i];
       const p = Math.exp(lp);
@@ -219,26 +221,39 @@ export const makeChips = (x: Needs): Part => {
       if (weights) shaded(node, weights[i]);
       else shadeChip(node, between as Colour, true);
       if (x.trace.scored)
-        node.title = `p = ${p.toFixed(4)}, ${t("entropy")} ${h.toFixed(2)} ${t("nats")}`;
+        titled(node, `p = ${p.toFixed(4)}, ${t("entropy")} ${h.toFixed(2)} ${t("nats")}`);
       const peeked = peek?.side === "tgt" && peek.id === i;
       node.classList.toggle(
         "link",
         kind !== "encoder" && i !== step && (peeked || linked.rows.includes(i)),
       );
       node.classList.toggle("future", playing && i > step);
-      mark(node, kind !== "encoder" && i === step);
+      mark(node, isPresent("tgt", i));
     });
   };
+
+  const isPresent = (side: Side, i: number) => {
+    const { kind, query, step } = x.state;
+    return side === "src" ? kind === "encoder" && i === query : kind !== "encoder" && i === step;
+  };
+  const followAll = () =>
+    SIDES.forEach((side) =>
+      follow(
+        boxes[side],
+        chips(side).find((_, i) => isPresent(side, i)),
+      ),
+    );
 
   const paint = (changed: Changed) => {
     const anew = built !== x.trace;
     if (anew) build();
+    else followAll(); // before anything is written: a look at a place would lay the page out once more
     if (anew || changed.has("marks") || changed.has("language")) paintDoubts();
     paintWhere();
     const shade = shades(x);
     paintSource(shade.src);
     paintTarget(shade.tgt);
-    for (const side of SIDES) follow(boxes[side]);
+    if (anew) followAll();
     const weighed = t("weight in {head}", { head: x.headName() });
     x.find(".src-note").textContent = shade.src ? weighed : "";
     x.find(".row-name:not(.steprow) > small:not(.src-note)").textContent = shade.tgt

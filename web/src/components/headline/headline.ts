@@ -1,11 +1,11 @@
 /* The head's name and profile, and what is shown of it. */
 
-import { el } from "../../dom/element";
+import { el, offer } from "../../dom/element";
 import { percent } from "../../i18n/numerals";
 import { t, tParts } from "../../i18n/words";
 import { SPECIAL } from "../../protocol/flags";
 import type { Kind } from "../../protocol/messages";
-import type { ExplorerContext, Part } from "../../state/context";
+import type { Changed, ExplorerContext, Part } from "../../state/context";
 import { toKind } from "../../state/choices";
 import type { View } from "../../state/view";
 import { aggregateHeads, aggregateName, aggregates, rowsAlike } from "../../trace/aggregate";
@@ -125,6 +125,12 @@ const sentence = (x: Needs): (Node | string)[] => {
   return tParts(sentenceOf(looked), { reads, predicts, key });
 };
 
+const BY_ROW = ["step", "query"];
+const BY_HEAD =
+  "trace kind layer head view map unit specials scale aggregate overlay language renormalise".split(
+    " ",
+  );
+
 export const makeHeadline = (x: Needs): Part => {
   const layer = x.find<HTMLSelectElement>("#layer");
   const head = x.find<HTMLSelectElement>("#head");
@@ -150,10 +156,7 @@ export const makeHeadline = (x: Needs): Part => {
     const { layers, heads } = x.trace.maps[state.kind];
     fill(layer, layers, state.layer);
     fill(head, heads, state.head);
-    aggregate.replaceChildren(
-      ...aggregates(x.contributes).map(([value, text]) => el("option", { value, text })),
-    );
-    aggregate.value = state.aggregate;
+    offer(aggregate, aggregates(x.contributes), state.aggregate);
     const single = state.view !== "aggregate";
     if (aggregate.hidden !== single) {
       aggregate.hidden = single;
@@ -169,7 +172,7 @@ export const makeHeadline = (x: Needs): Part => {
       button.hidden = !x.trace.kinds.includes(button.dataset.kind as Kind);
     specials.checked = state.specials === "shown";
   };
-  const paint = () => {
+  const profile = () => {
     const { kind, view, specials: shown } = x.state;
     choices();
     x.find(".kind-name").textContent = kindName(kind);
@@ -178,17 +181,14 @@ export const makeHeadline = (x: Needs): Part => {
     x.find(".state-note").textContent = specialsNote(shown, percent(x.picture().hidden));
     const single = view !== "aggregate";
     x.find(".profile").replaceChildren(...(single ? headProfile(x) : aggregateProfile(x)));
-    x.find(".saying").replaceChildren(...(single ? sentence(x) : []));
     const usual =
       single && x.trace.heads ? usually(x.trace, kind, x.state.layer, x.state.head) : null;
     x.find(".usual").textContent = usual?.text ?? "";
     x.find(".usual").title = usual?.title ?? "";
   };
-  return {
-    needs:
-      "trace kind layer head view map unit specials scale aggregate overlay language renormalise step query".split(
-        " ",
-      ),
-    paint,
+  const paint = (changed: Changed) => {
+    if (BY_HEAD.some((name) => changed.has(name))) profile();
+    x.find(".saying").replaceChildren(...(x.state.view !== "aggregate" ? sentence(x) : []));
   };
+  return { needs: [...BY_HEAD, ...BY_ROW], paint };
 };

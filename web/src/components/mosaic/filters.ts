@@ -1,6 +1,6 @@
 /* Beside the tiles: the roles that may be looked for, and what the tiles are sorted by. */
 
-import { el } from "../../dom/element";
+import { el, offer } from "../../dom/element";
 import { explained } from "../../dom/tip";
 import { t } from "../../i18n/words";
 import type { Role } from "../../protocol/messages";
@@ -46,7 +46,6 @@ export const makeFilters = (x: Needs): (() => void) => {
       roleButton(x, null, t("All"), all),
       ...ROLES.filter(count).map((role) => roleButton(x, role, roleName(role), count(role))),
     );
-    sort.replaceChildren(...sorts().map(([value, text]) => el("option", { value, text })));
-    sort.value = x.state.sort;
+    offer(sort, sorts(), x.state.sort);
   };
 };

@@ -13,18 +13,28 @@ export interface Labels {
   paint(layout: Layout): void;
 }
 
-const span = (name: string, text: string, style: string): HTMLElement =>
-  el("span", { class: name, text, style });
+interface Label {
+  text: string;
+  style: string;
+  on: boolean;
+}
 
-const layerButtons = (x: Needs): HTMLElement[] =>
-  Array.from({ length: x.trace.maps[x.state.kind].layers }, (_, l) =>
-    el("button", {
-      type: "button",
-      "aria-pressed": l === x.state.layer,
-      text: "L" + (l + 1),
-      on: { click: () => x.set({ layer: l }) },
-    }),
-  );
+/** New labels only where a text or a place changed; else only what is marked. */
+const relabel = (box: HTMLElement, labels: Label[]): void => {
+  const nodes = box.children;
+  const same = ({ text, style }: Label, i: number) =>
+    nodes[i].textContent === text && nodes[i].getAttribute("style") === style;
+  if (nodes.length !== labels.length || !labels.every(same))
+    box.replaceChildren(...labels.map(({ text, style }) => el("span", { text, style })));
+  labels.forEach(({ on }, i) => nodes[i].classList.toggle("on", on));
+};
+
+const layerButton = (x: Needs, layer: number): HTMLElement =>
+  el("button", {
+    type: "button",
+    text: "L" + (layer + 1),
+    on: { click: () => x.set({ layer }) },
+  });
 
 export const makeLabels = (x: Needs): Labels => {
   const layers = x.find(".layers");
@@ -34,21 +44,28 @@ export const makeLabels = (x: Needs): Labels => {
     const { layer, head } = x.state;
     const grid = inGrid(x);
     const across = grid ? tiles.slice(0, columns) : [];
-    heads.replaceChildren(
-      ...across.map(({ h: n, x: left, w }) =>
-        span(n === head ? "on" : "", "H" + (n + 1), `left:${left}px;width:${w}px`),
-      ),
+    relabel(
+      heads,
+      across.map(({ h: n, x: left, w }) => ({
+        text: "H" + (n + 1),
+        style: `left:${left}px;width:${w}px`,
+        on: n === head,
+      })),
     );
-    rows.replaceChildren(
-      ...Array.from({ length: phone() ? 0 : lines }, (_, i) =>
-        span(
-          grid && i === layer ? "on" : "",
-          grid ? "L" + (i + 1) : String(i * columns + 1),
-          `top:${i * (h + gap)}px;height:${h}px`,
-        ),
-      ),
+    relabel(
+      rows,
+      Array.from({ length: phone() ? 0 : lines }, (_, i) => ({
+        text: grid ? "L" + (i + 1) : String(i * columns + 1),
+        style: `top:${i * (h + gap)}px;height:${h}px`,
+        on: grid && i === layer,
+      })),
     );
-    layers.replaceChildren(...layerButtons(x));
+    const count = x.trace.maps[x.state.kind].layers;
+    if (layers.children.length !== count)
+      layers.replaceChildren(...Array.from({ length: count }, (_, l) => layerButton(x, l)));
+    [...layers.children].forEach((button, l) =>
+      button.setAttribute("aria-pressed", String(l === layer)),
+    );
   };
   return { nodes: [heads, rows], paint };
 };

@@ -1,7 +1,7 @@
 /* The mosaic's canvas: every tile with what marks it. */
 
-import { HEAD_COLOURS } from "../../design/scales";
-import { cssVar } from "../../dom/screen";
+import { HEAD_COLOURS, colour } from "../../design/scales";
+import { sans } from "../../dom/screen";
 import type { Sheet } from "../../plot/cells";
 import type { Layout, Tile } from "./layout";
 
@@ -40,11 +40,11 @@ const prepared = (canvas: HTMLCanvasElement, { width, height }: Layout) => {
 };
 
 const colours = () => ({
-  edge: cssVar("--line"),
-  ink: cssVar("--ink2"),
-  page: cssVar("--page"),
-  now: cssVar("--here"),
-  font: "11px " + cssVar("--sans"),
+  edge: colour("line"),
+  ink: colour("ink2"),
+  page: colour("page"),
+  now: colour("here"),
+  font: "11px " + sans(),
 });
 
 type Pen = CanvasRenderingContext2D;

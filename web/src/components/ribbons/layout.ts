@@ -1,6 +1,6 @@
 /* Where the words of the rows stand: below each other, or beside each other on a narrow page. */
 
-import { cssVar } from "../../dom/screen";
+import { sans } from "../../dom/screen";
 import { clamp } from "../../format/number";
 
 export interface Row {
@@ -45,7 +45,7 @@ let pen: CanvasRenderingContext2D | null = null;
 /** How wide a text is when it is drawn. */
 export const textWidth = (text: string, size: number, weight = 400): number => {
   pen ??= document.createElement("canvas").getContext("2d")!;
-  pen.font = `${weight} ${size}px ${cssVar("--sans") || "sans-serif"}`;
+  pen.font = `${weight} ${size}px ${sans()}`;
   return pen.measureText(text).width;
 };
 

@@ -1,6 +1,5 @@
 /* What stands beside the map: candidates, hypotheses, strongest links. */
 
-import { type Colour, rgb } from "../../design/colour";
 import { el } from "../../dom/element";
 import { phone } from "../../dom/screen";
 import { clamp, two } from "../../format/number";
@@ -12,21 +11,12 @@ import type { Hypothesis } from "../../protocol/messages";
 import { askAbout, askWhyHere, hasLab, labAnswers } from "../../state/ask";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
 import { type Weighed, candidatesOf } from "../../trace/candidates";
-import { type Group, type Link, strongest } from "../../trace/picture";
+import { type Group, strongest } from "../../trace/picture";
 import type { Translation } from "../../trace/translation";
+import { asks } from "./asks";
+import { makeLinks } from "./links";
 
 type Needs = Pick<ExplorerContext, "find" | "state" | "trace" | "picture" | "rowIndex" | "colours">;
-
-/** A question mark that asks the lab about what it stands beside. */
-const asks = (label: string, ask: () => void): HTMLElement =>
-  el("button", {
-    type: "button",
-    class: "ask",
-    text: "?",
-    title: label,
-    "aria-label": label,
-    on: { click: ask },
-  });
 
 /** What a candidate's click asks of the page: to translate on with it. */
 export const RESUME = "explorer-resume";
@@ -91,37 +81,12 @@ const hypothesis = ({ s, lp, n, p, e, w, x: twin }: Hypothesis, first: boolean):
   );
 };
 
-const linkRow = (
-  link: Link,
-  colours: Colour[],
-  ask: ((column: number) => void) | null,
-): HTMLElement => {
-  const swatch = el("span", { class: "sw" });
-  swatch.style.background = rgb(colours[Math.round(256 * clamp(link.weight, 0, 1))]);
-  return el(
-    "tr",
-    {},
-    el("td", {}, swatch),
-    el("th", { scope: "row" }, cut(link.text), el("small", { text: link.position })),
-    el("td", { text: two(link.weight) }),
-    ...(ask
-      ? [
-          el(
-            "td",
-            {},
-            asks(t("Ask the lab: why does this head look here?"), () => ask(link.j)),
-          ),
-        ]
-      : []),
-  );
-};
-
 /** Whether a beam search made it. */
 const searched = (trace: Translation): boolean => trace.steps.some((step) => step.b);
 
 export const makeSide = (x: Needs): Part => {
   const list = x.find(".cand");
-  const table = x.find(".links tbody");
+  const linked = makeLinks(x.find(".links tbody"));
   const alive = x.find(".beams");
   const hypotheses = x.find(".beam-list");
 
@@ -173,7 +138,7 @@ export const makeSide = (x: Needs): Part => {
     const here = known
       ? (column: number) => whyHere(picture.rows[row], picture.columns[column])
       : null;
-    table.replaceChildren(...shown.map((link) => linkRow(link, x.colours(), here)));
+    linked.show(shown, x.colours(), here);
   };
 
   const paint = (changed: Changed) => {

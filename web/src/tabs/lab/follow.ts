@@ -1,6 +1,6 @@
 /* Cells of a figure that can be taken: by a click, or by the arrow keys and Enter; those taken have a frame. */
 
-import { cssVar } from "../../dom/screen";
+import { colour } from "../../design/scales";
 import { clamp } from "../../format/number";
 import type { PlotNode } from "../../plot/plotly";
 
@@ -18,7 +18,7 @@ const frame = (row: number, column: number, dash: string) => ({
   x1: column + 0.5,
   y0: row - 0.5,
   y1: row + 0.5,
-  line: { color: cssVar("--here"), width: 2, dash },
+  line: { color: colour("here"), width: 2, dash },
 });
 
 /** Make the cells of `plot` ones that can be taken, as soon as Plotly has drawn it. */
