@@ -4,6 +4,13 @@ import tseslint from "typescript-eslint";
 import { layers } from "./lint/layers.js";
 import { length } from "./lint/length.js";
 
+/** A literal given to an element: a page would show it in English, whatever its language. */
+const UNSPOKEN = {
+  selector:
+    "CallExpression[callee.name='el'] > ObjectExpression > Property[key.name=/^(text|title|placeholder)$/] > Literal[value=/[a-z]{3}/]",
+  message: "Say it with t(), or give a key as `satisfies Sentence`.",
+};
+
 export default defineConfig([
   globalIgnores(["node_modules/"]),
   js.configs.recommended,
@@ -14,6 +21,7 @@ export default defineConfig([
       "own/layers": "error",
       "own/length": "error",
       "max-lines": ["error", { max: 300, skipBlankLines: true, skipComments: true }],
+      "no-restricted-syntax": ["error", UNSPOKEN],
       "no-undef": "off", // TypeScript knows
       eqeqeq: "error",
       "prefer-const": "error",
@@ -29,5 +37,9 @@ export default defineConfig([
     // What a notebook hands over has no types.
     files: ["src/host/notebook.ts"],
     rules: { "@typescript-eslint/no-explicit-any": "off" },
+  },
+  {
+    files: ["**/*.test.ts"],
+    rules: { "no-restricted-syntax": "off" },
   },
 ]);

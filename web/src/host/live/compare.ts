@@ -1,5 +1,6 @@
 /* Compare without a server: both sides by the worker, then what the served page would answer. */
 
+import type { Sentence } from "../../i18n/words";
 import { el } from "../../dom/element";
 import { mountCompare } from "../../tabs/compare/compare";
 import type { Channel } from "./channel";
@@ -35,7 +36,11 @@ export const mountLiveCompare = (
   { props, watch, send }: Channel,
   fields: Parameters<typeof mountCompare>[3],
 ): void => {
-  const button = el("button", { type: "button", id: "compare-run", text: "Compare both" });
+  const button = el("button", {
+    type: "button",
+    id: "compare-run",
+    text: "Compare both" satisfies Sentence,
+  });
   document.querySelector("#compare-ask")!.append(side("a"), side("b"), button);
   mountCompare(document.querySelector("#compare")!, props, watch, fields);
   let stopper = new AbortController();

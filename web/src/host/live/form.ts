@@ -1,5 +1,6 @@
 /* The page's fields, in the shape that the explorer reads: radios as segments, sliders, and their values. */
 
+import type { Sentence } from "../../i18n/words";
 import { el } from "../../dom/element";
 import { METHODS } from "../../protocol/registry";
 import { AUTOMATIC, CONTROLLED, type Controlled, usedSettings, valueIn } from "./settings";
@@ -53,7 +54,11 @@ export const methods = (name: string): HTMLElement =>
 
 /** The folded decoding controls. */
 export const settingsForm = (form: HTMLElement): void => {
-  const method = el("div", { class: "segments", id: "method" }, el("span", { text: "Decoding" }));
+  const method = el(
+    "div",
+    { class: "segments", id: "method" },
+    el("span", { text: "Decoding" satisfies Sentence }),
+  );
   method.append(methods("method"));
   form.append(method);
   for (const { name, method: only, control } of CONTROLLED) {

@@ -58,7 +58,11 @@ const fieldsOf = (): HTMLElement[] => {
     direction,
   ]);
   const curves = el("input", { type: "text", value: FIELDS.curves.value, translate: "no" });
-  const link = el("button", { type: "button", id: "position-link", text: "Copy link" });
+  const link = el("button", {
+    type: "button",
+    id: "position-link",
+    text: "Copy link" satisfies Sentence,
+  });
   link.addEventListener("click", () => void copyPositionsLink(...valuesOf()));
   return [
     el("p", { text: SAYS }),
@@ -82,7 +86,10 @@ const fieldsOf = (): HTMLElement[] => {
         { id: "position-curves" },
         el("label", { class: "slider" }, el("span", { text: FIELDS.curves.label }), curves),
       ),
-      el("p", { class: "settings-note", text: "What is changed here takes effect at once." }),
+      el("p", {
+        class: "settings-note",
+        text: "What is changed here takes effect at once." satisfies Sentence,
+      }),
       link,
     ),
   ];

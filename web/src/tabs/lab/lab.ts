@@ -155,7 +155,7 @@ class Lab {
     const says = t(
       "Each number is the change of log p of the first translation, in nats, when that head alone is switched off. It does not say what the model would have learned without the head, nor what two heads do together.",
     );
-    const source = el("span", { class: "muted", text: "Voita et al. 2019; Michel et al. 2019" });
+    const source = el("span", { class: "muted" }, "Voita et al. 2019; Michel et al. 2019");
     this.find(".lab-board .lab-says").replaceChildren(says + " ", source);
     this.find(".lab-change h2").textContent = t("What changes");
     this.find(".lab-again").textContent = t("Translate again");
