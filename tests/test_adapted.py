@@ -68,6 +68,7 @@ def generated(net: Any, source: list[int], beams: int, limit: int) -> list[int]:
     return out[: out.index(1) + 1] if 1 in out else out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", SHAPES)
 @pytest.mark.parametrize("beams", [1, 2, 4])
 def test_ids_of_greedy_and_beam_search_are_those_of_generate(

@@ -75,6 +75,7 @@ def test_the_device_refuses_what_cuda_refuses(second: str) -> None:
     assert torch.equal((there.cpu() + here), 2 * here) and (2 * there).device == torch.device(second)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -153,6 +154,7 @@ def answers(ask: Any, pages: list[Models], place: int, **request: Any) -> None:
     assert_same(found, want)
 
 
+@pytest.mark.slow
 def test_every_view_of_the_lab(pages: list[Models]) -> None:
     answers(lab_tab.server_functions, pages, 0, kind="cross")
     answers(lab_tab.server_functions, pages, 1, gates={"cross": [[1, 0], [1, 1]]})
@@ -160,6 +162,7 @@ def test_every_view_of_the_lab(pages: list[Models]) -> None:
         answers(lab_tab.server_functions, pages, 2, view=view, options=OPTIONS)
 
 
+@pytest.mark.slow
 def test_every_station_of_the_lesson(pages: list[Models]) -> None:
     for name in STATIONS:
         answers(lesson_tab.server_functions, pages, 1, station=name, options={})

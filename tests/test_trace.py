@@ -124,6 +124,7 @@ def header(shape: tuple[int, ...], dtype: str = "<f4") -> bytes:
     return buffer.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "head", "mebibytes"),
     [

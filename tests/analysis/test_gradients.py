@@ -96,6 +96,7 @@ def test_integrated_gradients_are_captums(in_double: Translator, trace: Trace, b
             np.testing.assert_allclose(ours, want[0].sum(-1).detach().numpy(), atol=2e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", ["both", "source"])
 def test_integrated_gradients_are_complete(in_double: Translator, trace: Trace, inputs: str) -> None:
     found = integrated_gradients(in_double, trace, inputs=inputs, points=800)

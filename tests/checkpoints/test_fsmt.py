@@ -70,6 +70,7 @@ def generated(net: Any, src_ids: list[int], beams: int, limit: int) -> list[int]
     return out[: out.index(2) + 1] if 2 in out else out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["plain", "unequal"])
 def test_source_ids_of_five_thousand_sentences_are_those_of_transformers(
     made: Any, texts: list[str], shape: str
@@ -120,6 +121,7 @@ def test_an_escape_and_a_split_hyphen_stand_for_the_character_that_was_typed(mad
     assert "'" in "".join(words.values()) and "-" in words.values()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("limit", [2, 14])
 def test_greedy_and_beam_ids_are_those_of_transformers(made: Any, texts: list[str], shape: str, limit: int) -> None:

@@ -71,6 +71,7 @@ def generated(net: Any, src_ids: list[int], beams: int, limit: int) -> tuple[int
     return tuple(out[: out.index(0) + 1] if 0 in out else out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("limit", [1, 5, 14])
 def test_greedy_and_beam_tokens_are_those_of_transformers(made: Any, texts: list[str], shape: str, limit: int) -> None:

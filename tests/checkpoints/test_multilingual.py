@@ -73,6 +73,7 @@ def forced_id(family: str, tokenizer: Any) -> int | None:
     return tokenizer.get_lang_id(tgt) if family == "m2m100" else tokenizer.convert_tokens_to_ids(tgt)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", maker.FAMILIES)
 def test_source_ids_of_five_thousand_sentences_are_those_of_transformers(
     made: Any, texts: list[str], family: str
@@ -100,6 +101,7 @@ def test_spans_point_into_what_was_typed(made: Any, texts: list[str], family: st
         assert covered >= {n for n, char in enumerate(text) if char.isascii() and char.isalnum()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "shape"), CASES)
 @pytest.mark.parametrize("limit", [2, 14])
 def test_greedy_and_beam_ids_are_those_of_transformers(

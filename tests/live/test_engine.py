@@ -121,6 +121,7 @@ def test_gates_of_every_kind(name: str, both: Any, floats: Any) -> None:
     check(both(OPTIONS[name], gated=True), floats)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIONS)
 def test_each_head_is_worth_what_a_whole_pass_without_it_says(name: str, both: Any) -> None:
     model, (found, (_, usual)) = random_model(OPTIONS[name], "float16"), both(OPTIONS[name])

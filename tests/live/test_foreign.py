@@ -41,6 +41,7 @@ def texts() -> list[str]:
     return [*lines, *cut, *mixed, *ODD]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("names", "language"), PAGES)
 def test_the_page_says_of_a_text_what_python_says(
     names: tuple[str, ...], language: str, run_node: Callable[..., Any], tmp_path: Path

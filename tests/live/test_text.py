@@ -107,6 +107,7 @@ def test_ids_of_lines_and_of_random_unicode(side: str, run_node: Callable[..., A
     check(run_node, path, chinese, texts, texts[::10], 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", SIDES)
 def test_tokens_of_hard_texts(side: str, run_node: Callable[..., Any], chinese: Path) -> None:
     path = CHECKPOINTS / f"{side}.json"

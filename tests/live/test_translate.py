@@ -95,6 +95,7 @@ def compare(model: Translator, trace: Any, found: dict[str, Any]) -> None:
     assert not list(differences(expected, found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_the_shipped_checkpoints_are_told_of_in_the_same_messages(direction: str, ask: Callable[..., Any]) -> None:
     model = translator.load(direction, device="cpu")
@@ -106,6 +107,7 @@ def test_the_shipped_checkpoints_are_told_of_in_the_same_messages(direction: str
         compare(model, model.translate(asked["text"], **asked["settings"]), found["trace"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_every_way_of_decoding(settings: dict[str, Any], tiny: Translator, ask: Callable[..., Any]) -> None:
     sentences: list[dict[str, Any]] = [{"text": text, "settings": settings} for text in GERMAN]
@@ -233,6 +235,7 @@ def test_sampling_repeats_itself_by_its_seed(tiny: Translator, ask: Callable[...
     assert len({tuple(each) for each in ids}) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "filters", [{}, {"temperature": 0.7}, {"top_k": 3}, {"top_p": 0.6}, {"top_k": 9, "top_p": 0.9}]
 )

@@ -47,6 +47,7 @@ def halve(model: Transformer) -> None:
             parameter.copy_(parameter.half().float())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", HABITS)
 @pytest.mark.parametrize("rows", [1, 2, 4, 5])
 @pytest.mark.parametrize("stored", ["float", "half"])
@@ -210,6 +211,7 @@ def test_a_model_that_was_not_prepared_is_not_compiled(make_model: Callable[...,
     ready(model)  # nothing was decided by the first time
 
 
+@pytest.mark.slow
 @torch.inference_mode()
 def test_bytes_give_what_the_rounded_weights_give(make_model: Callable[..., Transformer], batch: Batch) -> None:
     """`rounded` goes to the nearest half, one part in 2,048."""

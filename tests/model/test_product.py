@@ -34,6 +34,7 @@ KINDS = [(stored, shape) for stored in (np.float32, np.uint16, np.int8) for shap
 KINDS += [(np.uint8, shape) for shape in SHAPES if shape[2] % product.LANES == 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 4, 8, 16])
 @pytest.mark.parametrize(("stored", "shape"), KINDS)
 def test_products_of_every_kind(rows: int, stored: type, shape: tuple[int, int, int]) -> None:

@@ -109,6 +109,7 @@ def test_the_command_tells_what_was_lost(tmp_path: Path, capsys: pytest.CaptureF
     assert "name a file" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_card_holds_what_was_stored_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Stored twice it stands there once; the rest of the card stays, and the checkpoint loads."""
     folder = tmp_path / "de-en"

@@ -122,6 +122,7 @@ def test_processes_share_the_work(toy_config: Make, alone: Path, toy_checkpoint:
     assert gzip.decompress((tmp_path / PAIRS).read_bytes()) == gzip.decompress(together)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ids", "kept"),
     [((5,) * 11 + (2,), True), ((5,) * 12 + (2,), False), ((5,) * 3, False), ((2,), False)],

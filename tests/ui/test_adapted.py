@@ -82,6 +82,7 @@ OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", sorted(lab_views.VIEWS))
 def test_every_view_answers_or_says_why_not(models: Models, view: str) -> None:
     """An answer or a sentence of our own; never a defect."""

@@ -154,6 +154,7 @@ def test_links_in_both_directions(lab: dict) -> None:
     assert found["both"]["gold"] == [(0, 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_answers(lab: dict, view: str) -> None:
     found = lab["lab_ask"]({"view": view, "options": OPTIONS})

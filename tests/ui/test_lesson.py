@@ -107,6 +107,7 @@ def test_the_right_answers_are_not_always_at_the_same_place() -> None:
     assert set(right) == {0, 1, 2} and max(right.count(i) for i in range(3)) <= 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATIONS)
 def test_every_view_of_every_station_is_drawn_and_named(model: Translator, name: str) -> None:
     words = course.prose("zh")["words"]
