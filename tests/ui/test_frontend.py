@@ -41,9 +41,7 @@ def test_every_sentence_is_translated_and_keeps_its_holes(language: str) -> None
     assert sorted(asked - set(table)) == []
     holes = re.compile(r"\{\w+\}")
     wrong = [
-        key
-        for key, value in table.items()
-        if key in asked and not set(holes.findall(value)) <= set(holes.findall(key))
+        key for key, value in table.items() if key in asked and not set(holes.findall(value)) <= set(holes.findall(key))
     ]
     assert wrong == []
 
