@@ -25,6 +25,8 @@ WINDOW = 2048
 IN_FLIGHT = 2
 """Shards that an actor has or waits for: with one it would idle between two, with more a lost one loses more."""
 STARTS = 3
+SHORT = 32
+"""Characters of a temporary folder's path from which on Ray's sockets do not fit."""
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",  # it would report to its makers
     "RAY_enable_metrics_collection": "0",
@@ -58,7 +60,7 @@ def connected(cluster: Cluster) -> Iterator[None]:
         os.environ.setdefault(name, value)  # read when Ray is first imported
     import ray
 
-    folder = tempfile.mkdtemp(prefix="ray") if local else None
+    folder = _folder() if local else None
     options: dict[str, Any] = {"address": cluster.address, "log_to_driver": False, "logging_level": logging.ERROR}
     if local:
         cores = max(os.cpu_count() or 1, (cluster.workers or 1) * cluster.threads)
@@ -74,6 +76,12 @@ def connected(cluster: Cluster) -> Iterator[None]:
         ray.shutdown()
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder() -> str:
+    """A new folder whose path is short enough for the sockets that Ray makes in it: they may have 107 bytes."""
+    usual = tempfile.gettempdir()
+    return tempfile.mkdtemp(prefix="ray", dir=usual if len(usual) < SHORT else "/tmp")  # noqa: S108 # nosec B108
 
 
 def _begin(options: dict[str, Any]) -> None:
