@@ -57,6 +57,7 @@ def _either(on_ray: Run, plain: Run, names: tuple[str, ...]) -> Run:
 
 
 def _translate(args: argparse.Namespace) -> int:
+    from translator.cluster.job import job
     from translator.cluster.work import Translating
     from translator.registry.decoding import SETTINGS
 
@@ -64,14 +65,15 @@ def _translate(args: argparse.Namespace) -> int:
         raise InputError("with --ray the texts are those of a file: give --data, and no TEXT")
     known = (*(each.name for each in SETTINGS), "src", "tgt")
     settings = {name: getattr(args, name) for name in known if hasattr(args, name)}
-    with _job(args) as job:
-        job.engine.translate_batch([], **settings)  # a wrong setting is refused before the long part
-        names = _names(args.columns) or (("text",) if _is_parquet(args.data) else ())
-        if args.key is not None:
-            names = (args.key, *(names or ("2" if args.key == "1" else "1",)))
-        work = Translating(settings, keyed=args.key is not None)
-        done = job.run("translate", args.data, work, names, settings=settings)
-        refused = [(first + n, why) for first, part in done.values() for n, why in part["refused"]]
+    with _folder(args) as folder:
+        with job(args, folder) as running:
+            running.engine.translate_batch([], **settings)  # a wrong setting is refused before the long part
+            names = _names(args.columns) or (("text",) if _is_parquet(args.data) else ())
+            if args.key is not None:
+                names = (args.key, *(names or ("2" if args.key == "1" else "1",)))
+            work = Translating(settings, keyed=args.key is not None)
+            done = running.run("translate", args.data, work, names, settings=settings)
+            refused = [(first + n, why) for first, part in done.values() for n, why in part["refused"]]
         if args.parts is None:
             done.print_lines()
     for number, why in refused:
@@ -80,6 +82,7 @@ def _translate(args: argparse.Namespace) -> int:
 
 
 def _evaluate(args: argparse.Namespace) -> None:
+    from translator.cluster.job import job
     from translator.cluster.work import Evaluating
     from translator.training.cli import SETTINGS, tell
     from translator.training.evaluate import joined
@@ -88,15 +91,16 @@ def _evaluate(args: argparse.Namespace) -> None:
     names = [path.name.split(".")[0] for path in args.files]
     if len(set(names)) < len(names) and args.parts is not None:
         raise InputError("two files have the same name, by which their parts are kept; rename one")
-    with _job(args) as job:
-        job.engine.translate_batch([], **settings)
+    with _folder(args) as folder, job(args, folder) as running:
+        running.engine.translate_batch([], **settings)
         found = []
-        for name, path in zip(names, args.files, strict=True):
+        for n, (name, path) in enumerate(zip(names, args.files, strict=True)):
             work = Evaluating(str(path), settings, bare=args.columns is not None or _is_parquet(path))
-            done = job.run("evaluate", path, work, _columns(args, path, work), place=name, settings=settings)
+            place = name if args.parts is not None else str(n)
+            done = running.run("evaluate", path, work, _columns(args, path, work), place=place, settings=settings)
             parts = [part for _, part in done.values()]
-            found.append(joined(parts, name, job.engine.languages[1], done.seconds()))
-        tell(job.engine, found, settings, args.json)
+            found.append(joined(parts, name, running.engine.languages[1], done.seconds()))
+    tell(running.engine, found, settings, args.json)
 
 
 def _profile(args: argparse.Namespace) -> None:
@@ -107,42 +111,44 @@ def _profile(args: argparse.Namespace) -> None:
     from translator.analysis.profile import alignment_table, profile_of
     from translator.analysis.tally import Tally
     from translator.checkpoints.place import own_folder
+    from translator.cluster.job import job
     from translator.cluster.work import Profiling
 
-    with _job(args) as job:
-        own_folder(job.engine.bundle)
+    with _folder(args) as folder, job(args, folder) as running:
+        own_folder(running.engine.bundle)
         work = Profiling(str(args.data))
-        done = job.run("profile", args.data, work, _columns(args, args.data, work), limit=args.limit)
-        profile = profile_of(job.engine, Tally.of(part for _, part in done.values()), args.data.name)
-        gold = shipped_gold(job.engine.languages)
-        if gold is not None:
-            profile = replace(profile, alignment=alignment_table(_bench(job, None, "alignment")))
-        tell_profile(job.engine, profile)
+        done = running.run("profile", args.data, work, _columns(args, args.data, work), limit=args.limit)
+        profile = profile_of(running.engine, Tally.of(part for _, part in done.values()), args.data.name)
+        if shipped_gold(running.engine.languages) is not None:
+            profile = replace(profile, alignment=alignment_table(_bench(running, None, "alignment")))
+    tell_profile(running.engine, profile)
 
 
 def _align_bench(args: argparse.Namespace) -> None:
     from translator.analysis.cli.corpora import tell_bench
     from translator.analysis.profile import stored_profile
+    from translator.cluster.job import job
 
-    with _job(args) as job:
-        profile = stored_profile(job.engine)
-        tell_bench(job.engine, _bench(job, args.gold, ""), profile, own=args.gold is not None)
+    with _folder(args) as folder, job(args, folder) as running:
+        profile = stored_profile(running.engine)  # a damaged one is refused before the long part
+        bench = _bench(running, args.gold, "")
+    tell_bench(running.engine, bench, profile, own=args.gold is not None)
 
 
-def _bench(job: Job, own: Path | None, place: str) -> Any:
+def _bench(running: Job, own: Path | None, place: str) -> Any:
     """The bench over a file of pairs, or the shipped set: a set as JSON, or columns source, target and links."""
     from translator.analysis.bench import LinkCounts, bench_of
     from translator.analysis.gold import FOLDER, read_gold
     from translator.cluster.work import Aligning
 
-    languages = job.engine.languages
+    languages = running.engine.languages
     path = own or FOLDER / f"{'-'.join(languages)}.json"
     if own is None and not path.is_file():
         raise InputError(f"there is no hand-aligned set for {'-'.join(languages)}; give one with --gold")
     if path.suffix == ".json":
-        read_gold(path).check(languages, job.engine.name)
+        read_gold(path).check(languages, running.engine.name)
     work = Aligning(str(path), languages)
-    done = job.run("align-bench", path, work, _columns(job.args, path, work) if own else (), place=place)
+    done = running.run("align-bench", path, work, _columns(running.args, path, work) if own else (), place=place)
     return bench_of(path.name.split(".")[0], LinkCounts.of(part for _, part in done.values()))
 
 
@@ -150,24 +156,23 @@ def _arena(args: argparse.Namespace) -> None:
     from translator.analysis.arena import table_of
     from translator.analysis.cli.measure import DEPTH, tell_arena
     from translator.checkpoints.place import own_folder
+    from translator.cluster.job import job
     from translator.cluster.work import Judging
 
-    with _job(args) as job:
-        own_folder(job.engine.bundle)
+    with _folder(args) as folder, job(args, folder) as running:
+        own_folder(running.engine.bundle)
         work = Judging(str(args.data), DEPTH)
-        done = job.run("arena", args.data, work, _columns(args, args.data, work), limit=args.limit)
+        done = running.run("arena", args.data, work, _columns(args, args.data, work), limit=args.limit)
         found = [each for _, part in done.values() for each in part["judged"]]
-        tell_arena(job.engine, args.data.name, table_of(found), len(found))
+        methods = table_of(found)
+    tell_arena(running.engine, args.data.name, methods, len(found))
 
 
 @contextlib.contextmanager
-def _job(args: argparse.Namespace) -> Iterator[Job]:
-    """The cluster and the model of a command, and the folder for its parts, a passing one where none is named."""
-    from translator.cluster.job import job
-
+def _folder(args: argparse.Namespace) -> Iterator[Path]:
+    """The folder for the parts, a passing one where none is named. Results are printed when Ray is gone."""
     with contextlib.ExitStack() as stack:
-        folder = args.parts or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="parts")))
-        yield stack.enter_context(job(args, folder))
+        yield args.parts or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="parts")))
 
 
 def _names(text: str | None) -> tuple[str, ...]:

@@ -7,9 +7,10 @@ import logging
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -66,10 +67,11 @@ def connected(cluster: Cluster) -> Iterator[None]:
         cores = max(os.cpu_count() or 1, (cluster.workers or 1) * cluster.threads)
         options |= {"num_cpus": cores, "include_dashboard": False, "_temp_dir": folder}
     try:
-        _begin(options)
-        for name in ("ray.data", "ray.data._internal"):
-            logging.getLogger(name).setLevel(logging.ERROR)
-        yield
+        with redirect_stdout(sys.stderr):  # Ray prints what it notices, such as a lost machine
+            _begin(options)
+            for name in ("ray.data", "ray.data._internal"):
+                logging.getLogger(name).setLevel(logging.ERROR)
+            yield
     except ray.exceptions.RayError as error:
         raise TranslatorError(f"Ray gave up: {str(error).strip():.1000}") from error
     finally:

@@ -90,7 +90,7 @@ class Evaluating:
     whole: ClassVar[bool] = True
 
     def check(self, row: Fields | None, number: int) -> None:
-        """Source, target and corpus, none of them empty."""
+        """Refuse what is not source, target and corpus, or has an empty one: errors are `InputError`."""
         from translator.training.data import pair_of
 
         row = utf8(row, self.path, number)
@@ -116,7 +116,7 @@ class Profiling:
     whole: ClassVar[bool] = False
 
     def check(self, row: Fields | None, number: int) -> None:
-        """A source that is not blank."""
+        """Refuse a blank source: errors are `InputError`."""
         if not utf8(row, self.path, number)[0].strip():
             raise InputError(f"{self.path}, line {number + 1}: there is no source text; remove the line")
 
@@ -142,7 +142,7 @@ class Aligning:
     whole: ClassVar[bool] = False
 
     def check(self, row: Fields | None, number: int) -> None:
-        """Links that fit the words of the pair."""
+        """Refuse links that do not fit the words of the pair: errors are `InputError`."""
         from translator.analysis.gold import gold_pair
 
         row = utf8(row, self.path, number)
@@ -177,7 +177,7 @@ class Judging:
     whole: ClassVar[bool] = False
 
     def check(self, row: Fields | None, number: int) -> None:
-        """A text that is not blank."""
+        """Refuse a blank text: errors are `InputError`."""
         if not utf8(row, self.path, number)[0].strip():
             raise InputError(f"{self.path} has a line without text; take it out")
 
