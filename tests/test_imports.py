@@ -34,6 +34,7 @@ LAYERS = (
     "analysis",
     "figures",
     "training",
+    "cluster",
     "ui",
     "notebook",
     "__main__",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import translator
 from translator.analysis import cli as analysis
 from translator.checkpoints import cli as checkpoints
+from translator.cluster import cli as cluster
 from translator.errors import EXTRAS, InputError, TranslatorError, missing, visible
 from translator.files import write_whole
 from translator.registry import decoding
@@ -145,6 +146,7 @@ def _parser() -> argparse.ArgumentParser:
     training.add_commands(commands)
     checkpoints.add_commands(commands)
     analysis.add_commands(commands)
+    cluster.add_options(commands)
     return parser
 
 

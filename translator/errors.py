@@ -24,6 +24,8 @@ EXTRAS = {
     "numba": "fast",
     "orjson": "page",
     "plotly": "figures",
+    "pyarrow": "ray",
+    "ray": "ray",
     "sacrebleu": "train",
     "sacremoses": "transformers",
     "scipy": "figures",

@@ -120,11 +120,23 @@ def error_rate(found: Sequence[frozenset[Link]], gold: Sequence[Gold]) -> float:
     """
     if len(found) != len(gold):
         raise InputError(f"there are {len(found)} alignments for {len(gold)} gold ones; they must agree")
-    pairs = list(zip(found, gold, strict=True))
-    total = sum(len(links) + len(truth.sure) for links, truth in pairs)
+    counts = [shared(links, truth) for links, truth in zip(found, gold, strict=True)]
+    return rate_of(sum(hits for hits, _ in counts), sum(total for _, total in counts))
+
+
+def shared(links: frozenset[Link], truth: Gold) -> tuple[int, int]:
+    """What the error rate counts of one sentence, and what adds up over sentences: |A∩S| + |A∩P|, and |A| + |S|."""
+    return len(links & truth.sure) + len(links & truth.possible), len(links) + len(truth.sure)
+
+
+def rate_of(hits: int, total: int) -> float:
+    """The error rate that the sums of `shared` come to.
+
+    Raises:
+        InputError: there is no link at all to judge.
+    """
     if total == 0:
         raise InputError("neither side has a link; an error rate needs at least one")
-    hits = sum(len(links & truth.sure) + len(links & truth.possible) for links, truth in pairs)
     return 1 - hits / total
 
 

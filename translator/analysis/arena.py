@@ -8,7 +8,7 @@ that nobody wrote: a method may be right about the sentence as it is and lose he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,22 +149,49 @@ def arena_table(
     """
     texts, found = list(texts), []
     for number, text in enumerate(texts, start=1):
-        try:
-            trace = translator.translate(text, method="greedy", stop=stop)
-        except InputError as error:
-            raise InputError(f"sentence {number}: {error}") from error
-        if len(source_words(trace)) >= LEAST_WORDS and any(not token.special for token in trace.tgt):
-            found.append(arena(translator, trace, depth=depth, seed=number, stop=stop))
+        judged = judged_text(translator, text, number, depth=depth, stop=stop)
+        if judged is not None:
+            found.append(judged)
         if progress is not None:
             progress(number, len(texts))
+    return table_of(found), len(found)
+
+
+def judged_text(
+    translator: Translator, text: str, number: int, *, depth: int = 3, stop: Callable[[], bool] | None = None
+) -> dict[str, tuple[float, float]] | None:
+    """Each method's mean correlation and mean loss over the greedy translation of `text`, the `number`th from 1.
+
+    None if it has too few words.
+
+    Raises:
+        InputError: the text is refused; the message names it by its number.
+        CancelledError: `stop` said so.
+    """
+    try:
+        trace = translator.translate(text, method="greedy", stop=stop)
+    except InputError as error:
+        raise InputError(f"sentence {number}: {error}") from error
+    if len(source_words(trace)) < LEAST_WORDS or all(token.special for token in trace.tgt):
+        return None
+    found = arena(translator, trace, depth=depth, seed=number, stop=stop)
+    return {method: (found.mean(method), float(found.lost[method].mean())) for method in (*METHODS, RANDOM)}
+
+
+def table_of(found: Sequence[Mapping[str, Sequence[float]]]) -> dict[str, Judged]:
+    """Every method over what `judged_text` says of each sentence.
+
+    Raises:
+        InputError: there are fewer than two.
+    """
     if len(found) < 2:
         raise InputError(f"{len(found)} sentences have {LEAST_WORDS} words or more; a table needs at least 2")
-    return {method: _judged(found, method) for method in (*METHODS, RANDOM)}, len(found)
+    return {method: _judged(np.array([each[method] for each in found])) for method in (*METHODS, RANDOM)}
 
 
-def _judged(found: list[Arena], method: str) -> Judged:
-    correlation = np.array([each.mean(method) for each in found])
-    lost = np.array([each.lost[method].mean() for each in found])
+def _judged(found: np.ndarray) -> Judged:
+    """A method over sentences; `found` [N, 2]: correlation and loss of each."""
+    correlation, lost = found.T
     usable = correlation[np.isfinite(correlation)]
     return Judged(float(usable.mean()), _range(usable), float(lost.mean()), _range(lost))
 

@@ -8,13 +8,13 @@ aligns, not that the model needs it for that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from translator.analysis.alignment import Link, best_links, both_ways, error_rate, links_above
+from translator.analysis.alignment import Gold, Link, best_links, both_ways, links_above, rate_of, shared
 from translator.analysis.gold import GoldPair, GoldSet
 from translator.analysis.interventions import Progress
 from translator.analysis.norms import norms, share
@@ -183,24 +183,24 @@ def align_bench(
         InputError: the set is empty, for another language pair, or a sentence is longer than the limit.
         CancelledError: `stop` said so.
     """
-    if gold.languages != translator.languages:
-        asked, own = ("-".join(languages) for languages in (gold.languages, translator.languages))
-        raise InputError(f"{gold.name} is {asked}; {translator.name} is {own}")
+    gold.check(translator.languages, translator.name)
     if not gold.pairs:
         raise InputError(f"{gold.name} has no pair; an error rate needs at least one")
-    found: list[dict[str, np.ndarray]] = []
+    counts = LinkCounts()
     for number, pair in enumerate(gold.pairs, start=1):
         if stop is not None and stop():
             raise CancelledError("the alignment bench was stopped")
-        found.append(_words_of_every_map(translator, pair))
+        counts.add(words_of_every_map(translator, pair), pair.gold)
         if progress is not None:
             progress(number, len(gold.pairs))
-    rates = {name: _rates([maps[name] for maps in found], gold.pairs) for name in found[0]}
-    return _summary(gold, rates, found)
+    return bench_of(gold.name, counts)
 
 
-def _words_of_every_map(translator: Translator, pair: GoldPair) -> dict[str, np.ndarray]:
-    """Word maps of one pair, readings first: heads and norm heads [2, L, H, Tw, Sw], layers [2, L, Tw, Sw]."""
+def words_of_every_map(translator: Translator, pair: GoldPair) -> dict[str, np.ndarray]:
+    """Word maps of one pair with its own target forced, readings first.
+
+    Heads and norm heads are [2, L, H, Tw, Sw], layers [2, L, Tw, Sw].
+    """
     trace = translator.force(pair.src, pair.tgt)
     found = norms(translator, trace)
     maps = {
@@ -216,36 +216,74 @@ def _words_of_every_map(translator: Translator, pair: GoldPair) -> dict[str, np.
     }
 
 
-def _rates(maps: list[np.ndarray], pairs: Sequence[GoldPair]) -> np.ndarray:
-    """Error rates of argmax links for each leading index of the maps [..., Tw, Sw]."""
-    gold = [pair.gold for pair in pairs]
-    rates = np.zeros(maps[0].shape[:-2])
-    for index in np.ndindex(rates.shape):
-        rates[index] = error_rate([links_of(words[index]) for words in maps], gold)
-    return rates
+class LinkCounts:
+    """How many links every map found and shared with the gold, as `shared` counts: they add up over pairs.
+
+    `argmax` holds [..., 2] for each kind of map, readings first; `ways` [2, L, H, N, 2] for the raw heads, for each of
+    `THRESHOLDS` and then "both".
+    """
+
+    def __init__(self) -> None:
+        self.pairs = 0
+        self.argmax: dict[str, np.ndarray] = {}
+        self.ways: np.ndarray = np.zeros((), dtype=np.int64)
+
+    def add(self, maps: Mapping[str, np.ndarray], truth: Gold) -> None:
+        """Count one more pair, of whose maps [..., Tw, Sw] `truth` is the gold."""
+        self.pairs += 1
+        for name, table in maps.items():
+            counts = np.array([shared(links_of(table[at]), truth) for at in np.ndindex(table.shape[:-2])])
+            self.argmax[name] = self.argmax.get(name, 0) + counts.reshape(*table.shape[:-2], 2)
+        heads = maps["heads"]
+        counts = np.array([_other_ways(heads[at], truth) for at in np.ndindex(heads.shape[:-2])])
+        self.ways = self.ways + counts.reshape(*heads.shape[:-2], -1, 2)
+
+    def numbers(self) -> dict[str, Any]:
+        """All of it as plain numbers, from which `of` makes it anew."""
+        argmax = {name: table.tolist() for name, table in self.argmax.items()}
+        return {"pairs": self.pairs, "argmax": argmax, "ways": self.ways.tolist()}
+
+    @classmethod
+    def of(cls, parts: Iterable[Mapping[str, Any]]) -> LinkCounts:
+        """What the `numbers` of the parts of a set add up to."""
+        total = cls()
+        for part in parts:
+            total.pairs += part["pairs"]
+            total.ways = total.ways + np.array(part["ways"], dtype=np.int64)
+            for name, table in part["argmax"].items():
+                total.argmax[name] = total.argmax.get(name, 0) + np.array(table, dtype=np.int64)
+        return total
 
 
-def _summary(gold: GoldSet, rates: dict[str, np.ndarray], found: list[dict[str, np.ndarray]]) -> Bench:
-    winners = {name: _winner(name, table) for name, table in rates.items()}
-    best = min(winners, key=lambda name: rates[name].min())
+def _other_ways(words: np.ndarray, truth: Gold) -> list[tuple[int, int]]:
+    by_threshold = [shared(links_of(words, "threshold", t), truth) for t in THRESHOLDS]
+    return [*by_threshold, shared(links_of(words, "both"), truth)]
+
+
+def bench_of(name: str, counts: LinkCounts) -> Bench:
+    """The rates that the counts over a set called `name` come to.
+
+    Raises:
+        InputError: there is no link at all to judge.
+    """
+    rates = {}
+    for kind, table in counts.argmax.items():
+        flat = [rate_of(int(hits), int(total)) for hits, total in table.reshape(-1, 2)]
+        rates[kind] = np.array(flat).reshape(table.shape[:-1])
+    winners = {kind: _winner(kind, table) for kind, table in rates.items()}
+    best = min(winners, key=lambda kind: rates[kind].min())
     head = winners["heads"]
     index = (READINGS.index(head.reading), head.layer, head.head)
-    truth = [pair.gold for pair in gold.pairs]
-    words = [maps["heads"][index] for maps in found]
-    by_threshold = [error_rate([links_of(each, "threshold", t) for each in words], truth) for t in THRESHOLDS]
+    *by_threshold, both = (rate_of(int(hits), int(total)) for hits, total in counts.ways[index])
     return Bench(
-        name=gold.name,
-        sentences=len(gold.pairs),
+        name=name,
+        sentences=counts.pairs,
         **rates,
         best_head=head,
         best_rate=float(rates["heads"].min()),
         best=winners[best],
         rate=float(rates[best].min()),
-        ways={
-            "argmax": float(rates["heads"].min()),
-            "threshold": min(by_threshold),
-            "both": error_rate([links_of(each, "both") for each in words], truth),
-        },
+        ways={"argmax": float(rates["heads"].min()), "threshold": min(by_threshold), "both": both},
     )
 
 

@@ -34,6 +34,16 @@ class GoldSet:
     languages: tuple[str, str]
     pairs: tuple[GoldPair, ...]
 
+    def check(self, languages: tuple[str, str], name: str) -> None:
+        """Refuse a model called `name` of other languages.
+
+        Raises:
+            InputError: it is.
+        """
+        if self.languages != languages:
+            asked, own = ("-".join(each) for each in (self.languages, languages))
+            raise InputError(f"{self.name} is {asked}; {name} is {own}")
+
 
 def shipped_gold(languages: tuple[str, str]) -> GoldSet | None:
     """The hand-aligned set of this project for a language pair, if there is one."""
@@ -59,13 +69,21 @@ def read_gold(path: str | Path) -> GoldSet:
         raise InputError(f"{path} is not a set of alignments: {type(error).__name__} {error}") from error
     pairs = []
     for number, (src, tgt, links) in enumerate(rows, start=1):
-        src_words, tgt_words = words_of(src, languages[0]), words_of(tgt, languages[1])
         try:
-            gold = read_pharaoh(links, len(src_words), len(tgt_words))
+            pairs.append(gold_pair(src, tgt, links, languages))
         except InputError as error:
             raise InputError(f"{path}, pair {number}: {error}") from error
-        pairs.append(GoldPair(src, tgt, src_words, tgt_words, gold))
     return GoldSet(Path(path).stem, languages, tuple(pairs))
+
+
+def gold_pair(src: str, tgt: str, links: str, languages: tuple[str, str]) -> GoldPair:
+    """A pair from its texts and its links in Pharaoh format.
+
+    Raises:
+        InputError: a link does not fit the sentences.
+    """
+    src_words, tgt_words = words_of(src, languages[0]), words_of(tgt, languages[1])
+    return GoldPair(src, tgt, src_words, tgt_words, read_pharaoh(links, len(src_words), len(tgt_words)))
 
 
 def pharaoh_gold(name: str, languages: tuple[str, str], texts: list[tuple[str, str]], links: str) -> GoldSet:

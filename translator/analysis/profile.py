@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from translator.analysis.bench import Aligner, Bench
-from translator.analysis.heads import HeadStats, Measures, Rows, describe, measure, measures_of, rows_of
+from translator.analysis.heads import HeadStats, describe, measures_of
 from translator.analysis.interventions import Progress
 from translator.analysis.passes import KINDS, head_counts
 from translator.analysis.roles import ALIGNED_RATE, READINGS, Reading
 from translator.analysis.sections import with_section
 from translator.analysis.shards import gathering
+from translator.analysis.tally import NAMES, Tally, read_trace
 from translator.checkpoints.bundle import CARD
 from translator.checkpoints.manifest import MAX_SIDE_BYTES, is_listed, read_json
 from translator.checkpoints.place import own_folder
@@ -30,15 +31,10 @@ from translator.checkpoints.save import amend, read_card
 from translator.errors import CancelledError, CheckpointError, InputError
 from translator.pipeline import Translator
 from translator.text.lines import read_lines
-from translator.trace import Trace
 
 FORMAT_VERSION = 1
 FILE = "profile.json"
 SECTION = "heads"
-_NAMES = [field.name for field in fields(Measures)]
-_CONTENT = ("content_confidence", "on_content", "distinct", "even_confidence")
-_READ = ("read_content_confidence", "read_on_content", "read_distinct")
-_OFFSETS = {"previous": -1, "same": 0, "next": 1, "even_previous": -1, "even_same": 0, "even_next": 1}
 
 
 @dataclass(frozen=True)
@@ -53,52 +49,6 @@ class Profile:
     sentences: int
     heads: dict[str, tuple[HeadStats, ...]]
     alignment: dict[str, Any] | None = None
-
-
-class Tally:
-    """Sums of every measure over sentences, each weighted by the rows that it was measured on."""
-
-    def __init__(self) -> None:
-        self.sentences = 0
-        self.sums: dict[str, np.ndarray] = {}
-        self.weights: dict[str, np.ndarray] = {}
-
-    def add(self, trace: Trace) -> None:
-        """Measure one more translation."""
-        self.sentences += 1
-        for kind in KINDS:
-            rows = rows_of(trace, kind)
-            found = measure(trace.weights(kind), rows)
-            weights = np.array([_weight(name, rows) for name in _NAMES])
-            values = np.stack([getattr(found, name) for name in _NAMES])
-            sums = weights[:, None, None] * values
-            self.sums[kind] = self.sums.get(kind, 0) + sums
-            self.weights[kind] = self.weights.get(kind, 0) + weights
-
-    def measures(self, kind: str) -> Measures:
-        """The means."""
-        means = self.sums[kind] / np.maximum(self.weights[kind], 1e-9)[:, None, None]
-        return Measures(**dict(zip(_NAMES, means, strict=True)))
-
-    def merge(self, gather: Callable[[np.ndarray], np.ndarray]) -> None:
-        """Let `gather` add every number up over the processes that share the corpus."""
-        self.sentences = int(gather(np.array([float(self.sentences)]))[0])
-        for kind in KINDS:
-            self.sums[kind], self.weights[kind] = gather(self.sums[kind]), gather(self.weights[kind])
-
-
-def _weight(name: str, rows: Rows) -> float:
-    """How many rows of one sentence a measure is a mean of."""
-    if name in _CONTENT:
-        return float(rows.content_rows.sum())
-    if name in _READ:
-        return float(rows.reading_rows.sum())
-    if name == "relative_entropy":
-        return float((rows.counted & (rows.visible > 1)).sum())
-    if name in _OFFSETS and rows.self_attention:
-        key = np.arange(len(rows.counted)) + _OFFSETS[name]
-        return float((rows.counted & (key >= 0) & (key < rows.visible) & (rows.visible > 1)).sum())
-    return float(rows.counted.sum())
 
 
 def head_profile(
@@ -128,20 +78,17 @@ def head_profile(
         for done, number in enumerate(range(rank, len(rows), count), start=1):
             if stop is not None and stop():
                 raise CancelledError("the head profile was stopped")
-            tally.add(_read(translator, rows[number], number))
+            tally.add(read_trace(translator, rows[number], number))
             if progress is not None:
                 progress(min(done * count, len(rows)), len(rows))
         tally.merge(gather)
+    return profile_of(translator, tally, data)
+
+
+def profile_of(translator: Translator, tally: Tally, data: str) -> Profile:
+    """The profile that the sums of a corpus called `data` come to."""
     heads = {kind: describe(tally.measures(kind), kind) for kind in KINDS}
     return Profile(translator.bundle.info.sha256, data, tally.sentences, heads)
-
-
-def _read(translator: Translator, pair: tuple[str, str | None], number: int) -> Trace:
-    src, tgt = pair
-    try:
-        return translator.translate(src, method="greedy") if tgt is None else translator.force(src, tgt)
-    except InputError as error:
-        raise InputError(f"sentence {number + 1}: {error}") from error
 
 
 def read_pairs(path: str | Path, limit: int | None = None) -> list[tuple[str, str | None]]:
@@ -265,7 +212,7 @@ def _read_through(profile: Profile, counts: dict[str, tuple[int, int]]) -> None:
         heads = profile.heads[kind]
         if [(head.layer, head.head) for head in heads] != list(np.ndindex(count)):
             raise ValueError(f"the {kind} heads are not {count}, layers by heads")
-        _numbers([[getattr(head, name) for name in _NAMES] for head in heads])
+        _numbers([[getattr(head, name) for name in NAMES] for head in heads])
     best = best_aligner(profile)
     if profile.alignment is not None and best is not None:
         for reading in READINGS:

@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from translator.pipeline import Translator
+    from translator.training.evaluate import Evaluation
     from translator.training.loop import Process
 
 SETTINGS: dict[str, tuple[type, str]] = {
@@ -132,9 +136,8 @@ def _prepare(args: argparse.Namespace) -> None:
 
 
 def _evaluate(args: argparse.Namespace) -> None:
-    from translator.files import write_whole
     from translator.pipeline import load
-    from translator.training.evaluate import evaluate_file, table, to_json
+    from translator.training.evaluate import evaluate_file
     from translator.training.loop import Process
 
     process = Process.join()
@@ -143,9 +146,23 @@ def _evaluate(args: argparse.Namespace) -> None:
     evaluations = [evaluate_file(translator, path, process=process, **settings) for path in args.files]
     if _done(process):
         return
+    tell(translator, evaluations, settings, args.json)
+
+
+def tell(
+    translator: Translator, evaluations: Sequence[Evaluation], settings: dict[str, Any], path: Path | None
+) -> None:
+    """Print what `evaluate` found, and write it to `path` as JSON.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    from translator.files import write_whole
+    from translator.training.evaluate import table, to_json
+
     print(table(evaluations))
-    if args.json is not None:
-        write_whole(args.json, to_json(translator, evaluations, settings))
+    if path is not None:
+        write_whole(path, to_json(translator, evaluations, settings))
     for one in evaluations:
         for reason in one.refused:
             print(f"{one.name}: {reason}", file=sys.stderr)

@@ -33,15 +33,21 @@ def read_pairs(path: Path) -> list[Pair]:
     """
     pairs = []
     for number, line in enumerate(read_lines(path), start=1):
-        columns = line.split("\t")
-        if len(columns) != 3 or not all(columns):
-            raise InputError(
-                f"{path} line {number}: {_flaw(columns)}; it needs source, target, corpus with a tab between"
-            )
-        pairs.append(Pair(*columns))
+        pairs.append(pair_of(line.split("\t"), path, number))
     if not pairs:
         raise InputError(f"{path} holds no sentence pairs")
     return pairs
+
+
+def pair_of(columns: Sequence[str], path: str | Path, number: int) -> Pair:
+    """The pair in the columns of one line of a file, the `number`th from 1.
+
+    Raises:
+        InputError: they are not three non-empty columns.
+    """
+    if len(columns) != 3 or not all(columns):
+        raise InputError(f"{path} line {number}: {_flaw(columns)}; it needs source, target, corpus with a tab between")
+    return Pair(*columns)
 
 
 def _flaw(columns: Sequence[str]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.training.data import Pair, grouped, read_pairs
 from translator.training.loop import Process
-from translator.training.metrics import Score, score
+from translator.training.metrics import Counts, Score, counts, score, score_of
 
 CHUNK = 256
 """Sources of like length that are translated at once, so that a bar can move between them."""
@@ -91,7 +92,7 @@ def evaluate(
     for rank, (part, part_refused, _) in enumerate(parts):
         hypotheses[rank :: process.world] = part
         reasons |= {rank + process.world * n: reason for n, reason in part_refused.items()}
-    ids = translator.bundle.tgt.ids_batch(hypotheses)
+    tokens, looping = _counted(translator, hypotheses, reasons)
     return Evaluation(
         name=name,
         score=score(hypotheses, references, translator.languages[1]),
@@ -99,10 +100,57 @@ def evaluate(
         sources=len(sources),
         refused=tuple(f"source {n + 1}: {reasons[n]}" for n in sorted(reasons)),
         seconds=max(part_seconds for _, _, part_seconds in parts),
-        tokens=sum(len(row) + 1 for n, row in enumerate(ids) if n not in reasons),
-        looping=sum(map(loops, ids)),
+        tokens=tokens,
+        looping=looping,
         hypotheses=tuple(hypotheses),
     )
+
+
+def evaluate_part(
+    translator: Translator, pairs: Sequence[Pair], **settings: Any
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What one part of a test file adds to its evaluation, as plain values for `joined`, and its translations.
+
+    All references of a source are in one part.
+
+    Raises:
+        InputError: as `evaluate`.
+    """
+    sources, references = grouped(pairs)
+    started = time.perf_counter()
+    hypotheses, reasons = _translated(translator, sources, "part", settings)
+    seconds = time.perf_counter() - started
+    tokens, looping = _counted(translator, hypotheses, reasons)
+    found = counts(hypotheses, references, translator.languages[1])
+    values = {"sentences": len(pairs), "sources": len(sources), "tokens": tokens, "looping": looping}
+    told = [[n, reasons[n]] for n in sorted(reasons)]
+    return {**values, "refused": told, "seconds": seconds, "counts": asdict(found)}, tuple(hypotheses)
+
+
+def joined(parts: Sequence[Mapping[str, Any]], name: str, language: str, seconds: float) -> Evaluation:
+    """The evaluation that the parts of a file come to, in their order; all but the translations, which are with them.
+
+    Args:
+        language: the target's.
+        seconds: that translating took.
+    """
+    sums = {each: sum(part[each] for part in parts) for each in ("sentences", "sources", "tokens", "looping")}
+    before = accumulate((part["sources"] for part in parts), initial=0)
+    refused = [(first + n, why) for first, part in zip(before, parts, strict=False) for n, why in part["refused"]]
+    return Evaluation(
+        name=name,
+        score=score_of((Counts(**part["counts"]) for part in parts), language),
+        **sums,
+        refused=tuple(f"source {n + 1}: {why}" for n, why in refused),
+        seconds=seconds,
+        hypotheses=(),
+    )
+
+
+def _counted(translator: Translator, hypotheses: Sequence[str], reasons: Mapping[int, str]) -> tuple[int, int]:
+    """The target tokens of translations, ends of sentence included, and how many of them loop."""
+    ids = translator.bundle.tgt.ids_batch(hypotheses)
+    return sum(len(row) + 1 for n, row in enumerate(ids) if n not in reasons), sum(map(loops, ids))
 
 
 def _translated(

@@ -6,9 +6,15 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from translator.analysis.cli.view import add_device, say_heads
 from translator.errors import CheckpointError, InputError
+
+if TYPE_CHECKING:
+    from translator.analysis.bench import Bench
+    from translator.analysis.profile import Profile
+    from translator.pipeline import Translator
 
 
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -42,11 +48,9 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def _align_bench(args: argparse.Namespace) -> None:
-    import numpy as np
-
     from translator.analysis.bench import align_bench
-    from translator.analysis.gold import FOLDER, read_gold, shipped_gold
-    from translator.analysis.profile import alignment_table, store, stored_profile
+    from translator.analysis.gold import read_gold, shipped_gold
+    from translator.analysis.profile import stored_profile
     from translator.pipeline import load
 
     engine = load(args.model, device=args.device)
@@ -54,13 +58,22 @@ def _align_bench(args: argparse.Namespace) -> None:
     if gold is None:
         raise InputError(f"there is no hand-aligned set for {'-'.join(engine.languages)}; give one with --gold")
     profile = stored_profile(engine)  # a damaged one is refused before the long part
-    bench = align_bench(engine, gold, progress=_progress)
+    tell_bench(engine, align_bench(engine, gold, progress=_progress), profile, own=args.gold is not None)
+
+
+def tell_bench(engine: Translator, bench: Bench, profile: Profile | None, *, own: bool) -> None:
+    """Print what the bench found, and store it with the profile unless the set is the caller's `own`."""
+    import numpy as np
+
+    from translator.analysis.gold import FOLDER
+    from translator.analysis.profile import alignment_table, store
+
     for reading, rates in zip(("predicts", "reads"), np.asarray(bench.heads), strict=True):
         say_heads(reading, rates, ".3f")
     ways = ", ".join(f"{name} {rate:.3f}" for name, rate in bench.ways.items())
     print(f"best head {bench.best_head.name} ({bench.best_head.reading}): {ways}")
     print(f"best map {bench.best.name} ({bench.best.reading}): {bench.rate:.3f}")
-    if args.gold:  # what cards tell must be comparable
+    if own:  # what cards tell must be comparable
         print(f"not stored: only rates by a set in {FOLDER} go into a checkpoint", file=sys.stderr)
     elif profile is None:
         print("not stored: run the command profile first, then align-bench", file=sys.stderr)
@@ -80,7 +93,7 @@ def _profile(args: argparse.Namespace) -> None:
 
     from translator.analysis.bench import align_bench
     from translator.analysis.gold import shipped_gold
-    from translator.analysis.profile import alignment_table, head_profile, judged, read_pairs, store
+    from translator.analysis.profile import alignment_table, head_profile, read_pairs
     from translator.checkpoints.place import own_folder
     from translator.pipeline import load
 
@@ -97,6 +110,17 @@ def _profile(args: argparse.Namespace) -> None:
     gold = shipped_gold(engine.languages)
     if gold is not None:
         profile = replace(profile, alignment=alignment_table(align_bench(engine, gold, progress=_progress)))
+    tell_profile(engine, profile)
+
+
+def tell_profile(engine: Translator, profile: Profile) -> None:
+    """Store a profile and print the role of every head.
+
+    Raises:
+        CheckpointError: it cannot be stored.
+    """
+    from translator.analysis.profile import judged, store
+
     _say_stored(store(engine, profile))
     for kind, heads in judged(profile).heads.items():
         for head in heads:

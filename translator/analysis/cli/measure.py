@@ -6,10 +6,17 @@ import argparse
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from translator.analysis.cli.view import add_device
 from translator.errors import InputError
+
+if TYPE_CHECKING:
+    from translator.analysis.arena import Judged
+    from translator.pipeline import Translator
+
+DEPTH = 3
+"""Words that the arena deletes at most."""
 
 
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -73,15 +80,24 @@ def _texts(args: argparse.Namespace) -> list[str]:
 
 def _arena(args: argparse.Namespace) -> None:
     from translator.analysis.arena import arena_table
-    from translator.analysis.measured import ArenaTable, arena_section, store_arena
     from translator.checkpoints.place import own_folder
     from translator.pipeline import load
 
-    texts, depth = _texts(args), 3
+    texts = _texts(args)
     engine = load(args.model, device=args.device)
     own_folder(engine.bundle)  # refused before the long part
-    methods, sentences = arena_table(engine, texts, depth=depth, progress=_progress)
-    table = ArenaTable(engine.bundle.info.sha256, args.data.name, sentences, depth, methods)
+    tell_arena(engine, args.data.name, *arena_table(engine, texts, depth=DEPTH, progress=_progress))
+
+
+def tell_arena(engine: Translator, data: str, methods: dict[str, Judged], sentences: int) -> None:
+    """Store the table of the corpus called `data`, and print it.
+
+    Raises:
+        CheckpointError: it cannot be stored.
+    """
+    from translator.analysis.measured import ArenaTable, arena_section, store_arena
+
+    table = ArenaTable(engine.bundle.info.sha256, data, sentences, DEPTH, methods)
     folder = store_arena(engine, table)
     print(arena_section(table))
     print(f"stored in {folder}: arena.json, and its section of README.md", file=sys.stderr)
