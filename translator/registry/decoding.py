@@ -98,47 +98,51 @@ def _choice(name: str, label: str, choices: tuple[str | bool, ...], value: str |
 
 
 SETTINGS = (
-    _choice("method", "Decoding", get_args(Method), "greedy", "the likeliest token each time, a beam, or by chance"),
+    _choice("method", "Decoding", get_args(Method), "greedy", "greedy search, beam search or sampling"),
     _count(
         "beam", "Beams (0: automatic)", 1, 64, 4, "width of the beam",
         granted=12, method="beam", control=Control("range", 0, 12, 1, blank=0),
     ),
     _real(
-        "length_penalty", "Length penalty (empty: automatic)", -5, 5, 0.6, "strength of the length penalty",
+        "length_penalty", "Length penalty (empty: automatic)", -5, 5, 0.6, "alpha of the length penalty",
         method="beam", control=Control("text", value="", blank=""),  # 0 is a penalty: empty must be something else
     ),
     _choice("penalty_kind", "", get_args(LengthPenalty), "wu", "Wu et al. 2016, or a power of the length"),
-    _real("coverage_penalty", "", 0, 5, 0.0, "beta of Wu et al. 2016: how much a beam prefers to have read it all"),
+    _real("coverage_penalty", "", 0, 5, 0.0, "beta of Wu et al. 2016: prefers beams that have read the whole source"),
     Setting(
         "coverage_heads", "", "pairs", low=0, high=127,
-        says="layer and head, from 0, whose attention says what was read; none: the mean over all",
+        says="cross heads (layer, head; from 0) that measure coverage; null: the mean of all",
     ),
-    _choice("early_stopping", "", (True, False, "never"), False, "when a beam search may end"),
-    _choice("force_eos", "", (True, False), False, "end what reaches max_length with the end token, uncounted"),
-    _count("first_id", "", 0, 1_000_000, None, "id of the token that every translation begins with"),
-    _count("no_repeat_ngram_size", "", 0, 4096, 0, "so many tokens never follow each other twice (0: they may)"),
+    _choice(
+        "early_stopping", "", (True, False, "never"), False,
+        "end a beam search once as many as its width have ended (true), once no live one can enter them at its present"
+        " length (false) or at any (never)",
+    ),
+    _choice("force_eos", "", (True, False), False, "end at max_length with EOS, which then scores 0"),
+    _count("first_id", "", 0, 1_000_000, None, "id of the forced first token, such as a language code"),
+    _count("no_repeat_ngram_size", "", 0, 4096, 0, "size of n-grams that may not repeat (0: off)"),
     _real(
-        "temperature", "Temperature", 0.01, 10, 1.0, "of sampling",
+        "temperature", "Temperature", 0.01, 10, 1.0, "divides the logits",
         method="sample", control=Control("range", 0.1, 2, 0.1, value=1),
     ),
     _count(
-        "top_k", "Top-k (0: off)", 0, 1_000_000, 0, "sample among the k best (0: all)",
+        "top_k", "Top-k (0: off)", 0, 1_000_000, 0, "sample from the k likeliest tokens (0: all)",
         granted=1000, method="sample", control=Control("range", 0, 100, 1),
     ),
     _real(
-        "top_p", "Top-p", 0.001, 1, 1.0, "sample among the best that hold this probability (1: all)",
+        "top_p", "Top-p", 0.001, 1, 1.0, "sample from the likeliest tokens of this total probability (1: all)",
         method="sample", control=Control("range", 0.05, 1, 0.05, value=1),
     ),
     _count(
-        "seed", "Seed", 0, 2**63 - 1, 0, "of sampling",
+        "seed", "Seed", 0, 2**63 - 1, 0, "of the random numbers",
         granted=SEED, method="sample", control=Control("number", 0, SEED, 1),
     ),
     _count(
         "max_length", "At most … tokens (0: automatic)", 1, 4096, None,
-        "produced tokens at most, end of sentence included; nothing: by the length of the text",
+        "most tokens to produce, EOS included; by default twice the source tokens + 16",
         control=Control("range", 0, TARGET_TOKENS, 1, blank=0),
     ),
-    _count("candidates", "", 1, 64, 8, "alternatives that every step tells", granted=16),
+    _count("candidates", "", 1, 64, 8, "alternatives that each step keeps", granted=16),
 )  # fmt: skip
 DEFAULTS: dict[str, Any] = {each.name: each.value for each in SETTINGS}
 CONTROLLED = tuple((each, each.control) for each in SETTINGS if each.control is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from translator.registry import decoding, lab, lesson, positions
@@ -10,30 +10,30 @@ from translator.registry.field import Field, told
 
 HEAD = f"""# Settings
 
-Every decoding setting and every question of the lab, with what each may be. `translator/registry` says it once: the
-page's forms, the options of the command line, the refusals and this page are made of it (`python web/registry.py`).
+Every decoding setting and every field of the lab, the lesson and Positions. `python web/registry.py` makes this page
+from `translator/registry`, which also defines forms, command-line options and refusals.
+
+Texts have at most {decoding.LIMITS["characters"]:,} characters. Layers, heads, steps, rows and columns count from 1. A
+missing maximum or default comes from the model or the sentence.
 
 ## Decoding
 
-Keyword arguments of `Translator.translate`, fields of `settings` over the network, and options of the commands
-`translate`, `trace`, `figure` and `export` (`--length-penalty` for `length_penalty`; pairs cannot be typed). What is
-left out is the checkpoint's own, and the default below where it has none. A public page grants less of some. One
-sentence has at most {decoding.LIMITS["characters"]:,} characters, {decoding.SOURCE_TOKENS} source tokens and
-{decoding.TARGET_TOKENS} target tokens, where `Limits` says nothing else.
+Keyword arguments of `Translator.translate`, keys of `settings` in requests, and options of `translate`, `trace`,
+`figure` and `export` (`--length-penalty` for `length_penalty`; not `coverage_heads`). What is left out comes from the
+checkpoint, then from the default below; null is allowed where that is empty. A sentence has at most
+{decoding.SOURCE_TOKENS} source and {decoding.TARGET_TOKENS} target tokens unless `Limits` says otherwise.
 
 """
 LAB = """
 ## The lab
 
-`options` of a view, by name, as the page sends them; the same names are options of `python -m translator lab`. Layers,
-heads, steps, rows and columns count from 1, and their greatest is the model's or the sentence's. Where the default is
-empty, whoever answers chooses.
+`options` of a view in requests, and options of the `lab` commands.
+
 """
 LESSON = """
 ## The lesson
 
-`options` of a station, by name. A number out of range moves to the nearer end, since it may have been turned for
-another sentence; the greatest layer, head and step are the model's or the sentence's.
+`options` of a station. A number out of range is clipped.
 
 """
 POSITIONS = """
@@ -52,14 +52,13 @@ COMMANDS = {
 
 def document() -> str:
     """The whole page."""
-    head = ("setting", "must be", "a page grants", "default", "used by", "what it is")
+    head = ("setting", "values", "public page", "default", "method", "meaning")
     rows = [
         (f"`{each.name}`", _want(each), _granted(each), _usual(each), each.method or "", each.says)
         for each in decoding.SETTINGS
     ]
-    return "".join(
-        (HEAD, _table(head, rows), LAB, *map(_view, lab.VIEWS), LESSON, _stations(), POSITIONS, _positions())
-    )
+    views, fields = _table(("view", "title", "command", "shows", "source"), map(_view, lab.VIEWS)), _lab_fields()
+    return "".join((HEAD, _table(head, rows), LAB, views, "\n", fields, LESSON, _stations(), POSITIONS, _positions()))
 
 
 def front_end() -> dict[str, Any]:
@@ -67,38 +66,54 @@ def front_end() -> dict[str, Any]:
     return {**decoding.for_front_end(), "lab": lab.for_front_end(), "positions": positions.for_front_end()}
 
 
-def _view(view: lab.View) -> str:
+def _view(view: lab.View) -> tuple[str, ...]:
+    """Its row: of what the page says of it, the first sentence."""
     command = COMMANDS.get(view.name, view.name)
-    typed = f"`lab {command}`" if command else "`profile`, over a corpus"
-    title = f"\n### {view.title}: `{view.name}`\n\n{view.says} ({view.source}.) Command: {typed}.\n"
-    rows = [(f"`{each.name}`", _want(each), _usual(each), _meaning(each)) for each in view.fields]
-    return title + ("\n" + _table(("field", "must be", "default", "what it is"), rows) if rows else "")
+    typed = f"`{command}`" if command else "`profile`, no part of `lab`"
+    return f"`{view.name}`", view.title, typed, view.says.partition(". ")[0].rstrip("."), view.source
+
+
+def _lab_fields() -> str:
+    return _shared("views", {view.name: view.fields for view in lab.VIEWS})
 
 
 def _stations() -> str:
-    rows = [
-        (f"`{station}`", f"`{each.name}`", _want(each), _usual(each), each.says)
-        for station, fields in lesson.STATIONS.items()
-        for each in fields
-    ]
-    return _table(("station", "field", "must be", "default", "what it is"), rows)
+    return _shared("stations", lesson.STATIONS)
 
 
 def _positions() -> str:
     rows = [(f"`{each.name}`", _want(each), _usual(each), _meaning(each)) for each in positions.FIELDS]
-    return _table(("field", "must be", "default", "what it is"), rows)
+    return _table(("field", "values", "default", "meaning"), rows)
+
+
+def _shared(owners: str, fields: Mapping[str, Sequence[Field]]) -> str:
+    """Fields by owner as a table, those that several owners share in one row."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for owner, own in fields.items():
+        for each in own:
+            found.setdefault((f"`{each.name}`", _want(each), _usual(each), _meaning(each)), []).append(f"`{owner}`")
+    rows = [(name, ", ".join(where), *rest) for (name, *rest), where in found.items()]
+    return _table(("field", owners, "values", "default", "meaning"), rows)
 
 
 def _meaning(each: Field) -> str:
+    if each.label.lower() == each.name:
+        return each.says
     return f"{each.label}: {each.says}" if each.says else each.label
 
 
 def _want(each: Field) -> str:
-    return each.want() + (" or null" if isinstance(each, decoding.Setting) and each.value is None else "")
+    """What it must be, shorter than a refusal says it."""
+    if each.kind == "choice":
+        return ", ".join(f"`{told(choice)}`" for choice in each.choices)
+    if each.kind in ("text", "pairs"):
+        return "text" if each.kind == "text" else "pairs of integers"
+    ends = f"≥ {each.low:,}" if each.high is None else f"{each.low:,} to {each.high:,}"
+    return f"integer, {ends}" if each.whole else ends
 
 
 def _granted(each: decoding.Setting) -> str:
-    return "" if each.granted is None else f"at most {each.granted:,}"
+    return "" if each.granted is None else f"≤ {each.granted:,}"
 
 
 def _usual(each: Field) -> str:

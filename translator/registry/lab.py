@@ -54,8 +54,8 @@ def _text(name: str, label: str, value: str | None = "", says: str = "") -> Fiel
 
 _STEP = _count("step", "Step", 2, says="of the translation")
 _WORDS = (
-    _text("word", "Word", None, "a token as shown, or its id; nothing: what was produced"),
-    _text("against", "Against", None, "a token as shown, or its id; nothing: the likeliest other"),
+    _text("word", "Word", None, "a token as shown, or its id; empty: the produced one"),
+    _text("against", "Against", None, "a token as shown, or its id; empty: the likeliest other"),
 )
 _PLACE = (_count("layer", "Layer"), _count("head", "Head"))
 _CELL = (_count("query", "Query row"), _count("key", "Key column"))
@@ -79,7 +79,7 @@ VIEWS = (
         "token is used. One change can alter everything after it: this shows how much depended on the token, not "
         "why.",
         "Vaswani et al. 2017",
-        (_STEP, _text("choice", "Token", says="the token to put there; nothing: the runner-up")),
+        (_STEP, _text("choice", "Token", says="the replacement; empty: the second best")),
     ),
     View(
         "beams",
@@ -88,7 +88,7 @@ VIEWS = (
         "next to greedy search. The best score found is not necessarily the best that exists.",
         "Wu et al. 2016",
         (
-            _count("beam", "Beams", low=2, high=_BEAM.granted, says="nothing: as many as the checkpoint's own"),
+            _count("beam", "Beams", low=2, high=_BEAM.granted, says="empty: the checkpoint's"),
             Field(
                 "penalty",
                 "Length penalty",
@@ -96,7 +96,7 @@ VIEWS = (
                 low=_PENALTY.low,
                 high=_PENALTY.high,
                 step="any",
-                says="nothing: the checkpoint's own",
+                says="empty: the checkpoint's",
             ),
         ),
     ),
@@ -192,8 +192,8 @@ VIEWS = (
         "Meng et al. 2022; Wang et al. 2023",
         (
             _text("other", "Second sentence"),
-            _choice("what", "States", STATES, STATES[0], "the states that are put in"),
-            _count("step", "Step", says="nothing: where the translations part"),
+            _choice("what", "States", STATES, STATES[0], "copied from the first sentence"),
+            _count("step", "Step", says="empty: where the translations part"),
             *_WORDS,
         ),
     ),

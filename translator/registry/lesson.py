@@ -42,7 +42,7 @@ STATIONS: dict[str, tuple[Field, ...]] = {
         _count("seed", 0, decoding.SEED, 0, "of sampling"),
     ),
     "training": (
-        _real("smoothing", 0, 0.5, 0.05, 0.1, "the share of a target's probability that all ids get"),
+        _real("smoothing", 0, 0.5, 0.05, 0.1, "label smoothing: the target's probability shared by all ids"),
         _count("d_model", 16, 4096, 256, "of the model whose learning rate is drawn"),
         _count("warmup", 1, 20_000, 2000, "steps in which its learning rate rises"),
     ),
