@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from transformers import FSMTConfig
 
 import translator
 from translator.checkpoints import load_bundle
@@ -211,6 +212,18 @@ def edited(made: Any, to: Path, file: str, content: Any) -> Path:
 def test_what_does_not_fit_is_refused_by_name(made: Any, tmp_path: Path, file: str, content: Any, message: str) -> None:
     with pytest.raises(CheckpointError, match=message):
         load_bundle(edited(made, tmp_path / "bad", file, content))
+
+
+def test_what_config_leaves_out_is_what_transformers_takes_for_granted(made: Any, tmp_path: Path) -> None:
+    folder = edited(made, tmp_path / "bare", "config.json", {})
+    kept = json.loads((folder / "config.json").read_text())
+    left_out = ("activation_function", "scale_embedding", "tie_word_embeddings", "num_beams", "forced_eos_token_id")
+    (folder / "config.json").write_text(json.dumps({key: kept[key] for key in kept if key not in left_out}))
+    (folder / "generation_config.json").unlink()
+    default, bundle = FSMTConfig(), load_bundle(folder)
+    config, decode = bundle.model.config, bundle.decode
+    assert (config.activation, config.scale_embeddings) == (default.activation_function, default.scale_embedding)
+    assert (config.embeddings, decode.beam, decode.force_eos) == ("separate", 5, True)
 
 
 def test_without_sacremoses_the_refusal_says_what_to_install(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
