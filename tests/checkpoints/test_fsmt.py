@@ -19,6 +19,7 @@ import translator
 from translator.checkpoints import load_bundle
 from translator.checkpoints.convert import convert
 from translator.errors import CheckpointError, InputError
+from translator.text.moses import _spans
 
 
 def _maker(name: str) -> ModuleType:
@@ -119,6 +120,24 @@ def test_an_escape_and_a_split_hyphen_stand_for_the_character_that_was_typed(mad
     for token in src.encode(text).tokens:
         words.setdefault(token.span, text[slice(*token.span)])
     assert "'" in "".join(words.values()) and "-" in words.values()
+
+
+@pytest.mark.parametrize(
+    ("parts", "text", "spans"),
+    [
+        (
+            ["it", "&ap", "os;s"],
+            "it's",
+            [(0, 2), (2, 3), (2, 4)],
+        ),  # both pieces of a cut escape stand for its character
+        (["1", "2", "3"], "１２３", [(0, 1), (1, 2), (2, 3)]),  # what is normalised one by one keeps its places
+        (["a", "@-@", "b"], "a-b", [(0, 1), (1, 2), (2, 3)]),
+        (["fi", "ne"], "ﬁne", [(0, 1), (1, 3)]),
+        (["a", "x", "b"], "a b", [(0, 1), (1, 1), (2, 3)]),  # what stands for nothing is empty
+    ],
+)
+def test_spans_of_what_the_rules_changed(parts: list[str], text: str, spans: list[tuple[int, int]]) -> None:
+    assert _spans(parts, text) == spans
 
 
 @pytest.mark.parametrize("shape", SHAPES)
