@@ -1,6 +1,7 @@
 # The page on port 7860, on the CPU. Build from a checkout that holds checkpoints/:
 #   docker build -t attention-explorer . && docker run --rm -p 7860:7860 attention-explorer
-FROM python:3.12-slim
+# The digest is that of the image for every architecture; dependabot renews it.
+FROM python:3.12-slim@sha256:78387bc3881b8273120a12ebe6c1ab22b018ccc2c9adf565ae1ac9b536e184ea
 
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 

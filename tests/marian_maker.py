@@ -89,9 +89,7 @@ def vocabulary(models: list[bytes], *, drop: int = 5) -> dict[str, int]:
     return {piece: id for id, piece in enumerate(["</s>", "<unk>", *sorted(pieces), *CODES, "<pad>"])}
 
 
-def make_marian(
-    folder: Path, shape: str, models: tuple[bytes, bytes], *, pickled: bool = False, seed: int = 1
-) -> tuple[Path, MarianMTModel]:
+def make_marian(folder: Path, shape: str, models: tuple[bytes, bytes], *, seed: int = 1) -> tuple[Path, MarianMTModel]:
     """Write a random checkpoint of one of `SHAPES` and return its folder and the model, attention made visible."""
     settings = {**SMALL, **SHAPES[shape]}
     shared = settings.get("share_encoder_decoder_embeddings", True)
@@ -127,9 +125,6 @@ def make_marian(
         net.tie_weights()
     net.generation_config = _generation(HABITS[shape], pad)
     net.save_pretrained(folder)
-    if pickled:
-        torch.save(net.state_dict(), folder / "pytorch_model.bin")
-        (folder / "model.safetensors").unlink()
     return folder, net
 
 

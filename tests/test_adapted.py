@@ -163,6 +163,15 @@ def test_a_silent_head_is_a_zeroed_part_of_the_output_projection(made: Any, text
     assert ours.translate(texts[0], max_length=6).tgt == trace.tgt, "nothing is left behind"
 
 
+def test_source_ids_of_five_thousand_sentences_are_those_of_its_tokenizer(made: Any) -> None:
+    _, tokenizer, ours = made("t5")
+    many, src = marian.sentences(5000), ours.bundle.src
+    assert [[*src.ids(text), *src.closing_ids] for text in many] == [tokenizer(text)["input_ids"] for text in many]
+    assert src.closing_ids == (tokenizer.eos_token_id,)
+    encoded = [[token.id for token in src.encode(text).tokens] for text in many[:300]]
+    assert encoded == [src.ids(text) for text in many[:300]]
+
+
 def test_spans_point_into_the_text_and_into_the_translation(made: Any, texts: list[str]) -> None:
     ours = made("bart")[2]
     for text in texts[:40]:

@@ -377,19 +377,18 @@ def load(
     *,
     device: str = "auto",
     revision: str | None = None,
-    pickles: bool = True,
     precision: Weights = "fp32",
 ) -> Translator:
     """Load a checkpoint: a name ("de-en"), a folder, or a hub id ("owner/name") with its `revision`.
 
-    Without `pickles` a Marian checkpoint whose weights are no safetensors is refused, as the page does. `precision`
-    "int8" keeps three quarters of the weights of a decoding step in bytes: a large model decodes faster once it is
-    compiled, and its maps stay within 0.02.
+    Weights are safetensors; a pickle is refused with the command that converts it. `precision` "int8" keeps three
+    quarters of the weights of a decoding step in bytes: a large model decodes faster once it is compiled, and its maps
+    stay within 0.02.
 
     Raises:
-        CheckpointError: it is missing, damaged, or its files do not fit each other.
+        CheckpointError: it is missing, damaged, its weights are a pickle, or its files do not fit each other.
         InputError: the device does not exist here or has no room, or bytes are not to be had.
     """
-    bundle = load_bundle(name, device=device, revision=revision, pickles=pickles)
+    bundle = load_bundle(name, device=device, revision=revision)
     prepare(bundle.model, precision)
     return Translator(bundle)

@@ -37,6 +37,10 @@ CELLS = (
     "widget",
     "b",
     "both = translator.compare(a, b, language='en')\nboth",
+    "import numpy as np\n"
+    "maps = [np.full((1, 2, 3, 3), 1 / 3) for _ in range(2)]\n"
+    "view = translator.head_view(maps, ['[CLS]', 'do', '##ing'], layer=1)\n"
+    "view",
 )
 PATIENCE = 60_000
 WAIT = 10
@@ -95,6 +99,13 @@ def write_notebook(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
+def show_every_cell(folder: Path) -> None:
+    """JupyterLab takes cells that are out of sight out of the page unless it is told not to."""
+    place = folder / "JUPYTER_CONFIG_DIR" / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
+    place.mkdir(parents=True)
+    (place / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
+
+
 def wait_for_server(said: IO[str], log: IO[str]) -> None:
     """Copy what the server says into `log` until it listens."""
     for line in said:
@@ -110,6 +121,7 @@ def lab(browser: Browser, make_trace: Callable[..., Trace], tmp_path_factory: py
     for seed, name in enumerate("ab"):
         make_trace(seed).save(folder / f"{name}.npz")
     write_notebook(folder / "note.ipynb")
+    show_every_cell(folder)
     own, port = environment(folder), free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"]
     command += ["--IdentityProvider.token=", "--LabApp.extension_manager=readonly", f"--ServerApp.root_dir={folder}"]
@@ -206,6 +218,18 @@ def test_two_traces_beside_each_other(lab: Lab) -> None:
     lab.until("print(both.head)", lambda said: said == "3")
     lab.run("both.kind = 'encoder'")
     expect(both.get_by_role("button", name="Encoder", exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+def test_arrays_of_another_program_are_an_explorer_by_the_arguments_of_bertviz(lab: Lab) -> None:
+    view = lab.output(3)
+    expect(view.locator(".detail .xtick").first).to_be_visible()
+    expect(view.locator(".detail")).to_have_attribute("aria-label", re.compile("L2 H1"))
+    expect(view.locator(".chips.src .chip")).to_have_text(["[CLS]", "do", "ing"])
+    x, y = cell_of(view, 2, 1)
+    view.locator(".detail").click(position={"x": x, "y": y})
+    assert lab.until("print(view.cell)", lambda said: said != "None") == "(2, 1)"
+    lab.run("view.head = 1")
+    expect(view.locator(".detail")).to_have_attribute("aria-label", re.compile("L2 H2"))
 
 
 def test_scripts_come_once_to_a_notebook(lab: Lab) -> None:

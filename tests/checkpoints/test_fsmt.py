@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from transformers import FSMTConfig
 
 import translator
 from translator.checkpoints import load_bundle
 from translator.checkpoints.convert import convert
 from translator.errors import CheckpointError, InputError
+from translator.text.moses import _spans
 
 
 def _maker(name: str) -> ModuleType:
@@ -121,6 +123,24 @@ def test_an_escape_and_a_split_hyphen_stand_for_the_character_that_was_typed(mad
     assert "'" in "".join(words.values()) and "-" in words.values()
 
 
+@pytest.mark.parametrize(
+    ("parts", "text", "spans"),
+    [
+        (
+            ["it", "&ap", "os;s"],
+            "it's",
+            [(0, 2), (2, 3), (2, 4)],
+        ),  # both pieces of a cut escape stand for its character
+        (["1", "2", "3"], "１２３", [(0, 1), (1, 2), (2, 3)]),  # what is normalised one by one keeps its places
+        (["a", "@-@", "b"], "a-b", [(0, 1), (1, 2), (2, 3)]),
+        (["fi", "ne"], "ﬁne", [(0, 1), (1, 3)]),
+        (["a", "x", "b"], "a b", [(0, 1), (1, 1), (2, 3)]),  # what stands for nothing is empty
+    ],
+)
+def test_spans_of_what_the_rules_changed(parts: list[str], text: str, spans: list[tuple[int, int]]) -> None:
+    assert _spans(parts, text) == spans
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("limit", [2, 14])
@@ -170,15 +190,17 @@ def test_converted_it_translates_as_before(made: Any, texts: list[str], shape: s
         np.testing.assert_allclose(one.cross, other.cross, atol=1e-6)
 
 
-def test_a_pickle_is_read_as_weights_and_refused_where_a_page_asks(made: Any, texts: list[str], tmp_path: Path) -> None:
+def test_a_pickle_is_read_by_convert_alone(made: Any, texts: list[str], tmp_path: Path) -> None:
     folder, _, net, ours = made()
     copy = Path(shutil.copytree(folder, tmp_path / "pickled"))
     torch.save(net.state_dict(), copy / "pytorch_model.bin")
     (copy / "model.safetensors").unlink()
-    with pytest.raises(CheckpointError, match=r"no pickle is read here; convert"):
-        load_bundle(copy, pickles=False)
-    one, other = ours.translate(texts[0], max_length=8), translator.load(copy).translate(texts[0], max_length=8)
-    assert one.tgt == other.tgt
+    with pytest.raises(
+        CheckpointError, match=r"pickled/pytorch_model.bin is a pickle, .*: python -m translator convert "
+    ):
+        load_bundle(copy)
+    native = translator.load(convert(copy, tmp_path / "native"))
+    assert native.translate(texts[0], max_length=8).tgt == ours.translate(texts[0], max_length=8).tgt
 
 
 def edited(made: Any, to: Path, file: str, content: Any) -> Path:
@@ -211,6 +233,18 @@ def edited(made: Any, to: Path, file: str, content: Any) -> Path:
 def test_what_does_not_fit_is_refused_by_name(made: Any, tmp_path: Path, file: str, content: Any, message: str) -> None:
     with pytest.raises(CheckpointError, match=message):
         load_bundle(edited(made, tmp_path / "bad", file, content))
+
+
+def test_what_config_leaves_out_is_what_transformers_takes_for_granted(made: Any, tmp_path: Path) -> None:
+    folder = edited(made, tmp_path / "bare", "config.json", {})
+    kept = json.loads((folder / "config.json").read_text())
+    left_out = ("activation_function", "scale_embedding", "tie_word_embeddings", "num_beams", "forced_eos_token_id")
+    (folder / "config.json").write_text(json.dumps({key: kept[key] for key in kept if key not in left_out}))
+    (folder / "generation_config.json").unlink()
+    default, bundle = FSMTConfig(), load_bundle(folder)
+    config, decode = bundle.model.config, bundle.decode
+    assert (config.activation, config.scale_embeddings) == (default.activation_function, default.scale_embedding)
+    assert (config.embeddings, decode.beam, decode.force_eos) == ("separate", 5, True)
 
 
 def test_without_sacremoses_the_refusal_says_what_to_install(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,8 +23,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LOAD = """
 import sys, translator
 try:
-    pickles = "--no-pickles" not in sys.argv
-    engine = translator.load(sys.argv[1], device="cpu", revision=sys.argv[2] or None, pickles=pickles)
+    engine = translator.load(sys.argv[1], device="cpu", revision=sys.argv[2] or None)
     print(engine.name, engine.translate("Das Haus.", max_length=4).translation if "--translate" in sys.argv else "")
 except translator.CheckpointError as error:
     print("refused:", error)
@@ -44,17 +44,21 @@ def marian_hub(hub_stand_in: ModuleType, tiny_marian: Path, tmp_path: Path) -> I
 
 def load(home: Path, endpoint: str, revision: str = "", *flags: str, name: str = "ann/tiny", **more: str) -> str:
     """What a fresh process says that loads `name`; the library reads its settings once, when it is imported."""
+    done = run(home, endpoint, "-c", LOAD, name, revision, *flags, **more)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def run(home: Path, endpoint: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     proxies = {"no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"}
     hub = {"HF_HOME": str(home), "HF_ENDPOINT": endpoint, "HF_HUB_DISABLE_XET": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", LOAD, name, revision, *flags],
+    return subprocess.run(
+        [sys.executable, *arguments],
         env={**os.environ, **proxies, **hub, **more},
         capture_output=True,
         text=True,
         timeout=100,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 def test_a_branch_is_resolved_and_its_commit_noted_and_the_cache_works_offline(hub: Any, tmp_path: Path) -> None:
@@ -97,24 +101,51 @@ def test_a_marian_checkpoint_is_fetched_pinned_and_translates_offline(
     home = tmp_path / "home"
     expected = translator.load(tiny_marian, device="cpu").translate("Das Haus.", max_length=4).translation
     said = f"ann/tiny@{COMMIT[:12]} {expected}".strip()
-    assert load(home, marian_hub.endpoint, COMMIT, "--translate", "--no-pickles") == said
+    assert load(home, marian_hub.endpoint, COMMIT, "--translate") == said
     assert not list(home.rglob("evil.py"))
     marian_hub.shutdown()
     assert load(home, "http://127.0.0.1:9", COMMIT, "--translate") == said
 
 
-def test_a_marian_pickle_is_fetched_only_where_there_are_no_safetensors_and_never_for_a_page(
-    marian_hub: Any, tmp_path: Path
+def test_a_pickle_is_neither_fetched_nor_read_by_load_and_its_command_makes_a_folder_that_loads(
+    marian_hub: Any, tiny_marian: Path, tmp_path: Path
 ) -> None:
-    weights = marian_hub.folder / "model.safetensors"
+    weights, place = marian_hub.folder / "model.safetensors", str(tmp_path / "checkpoints")
     torch.save(safetensors.torch.load_file(weights), marian_hub.folder / "pytorch_model.bin")
-    assert load(tmp_path / "both", marian_hub.endpoint, COMMIT) == f"ann/tiny@{COMMIT[:12]}"
-    assert not list((tmp_path / "both").rglob("pytorch_model.bin"))
+    home, endpoint = tmp_path / "both", marian_hub.endpoint
+    assert load(home, endpoint, COMMIT) == f"ann/tiny@{COMMIT[:12]}"
+    assert run(home, endpoint, "-m", "translator", "convert", "ann/tiny", str(tmp_path / "safe")).returncode == 0
+    assert not list(home.rglob("pytorch_model.bin"))
     weights.unlink()
-    said = load(tmp_path / "page", marian_hub.endpoint, COMMIT, "--no-pickles")
-    assert said.startswith("refused:") and "convert the checkpoint once" in said
-    assert not list((tmp_path / "page").rglob("pytorch_model.bin"))
-    assert load(tmp_path / "pickle", marian_hub.endpoint, COMMIT) == f"ann/tiny@{COMMIT[:12]}"
+    home = tmp_path / "home"
+    for revision in (COMMIT, "main"):
+        said = load(home, endpoint, revision, TRANSLATOR_CHECKPOINTS=place)
+        about, _, command = said.partition("once: ")
+        assert about.startswith("refused: ann/tiny has no model.safetensors; a pickle (pytorch_model.bin) is read only")
+        assert command == f"python -m translator convert ann/tiny@{COMMIT} {place}/tiny"
+    assert not list(home.rglob("pytorch_model.bin")) and not marian_hub.asked["pytorch_model.bin"]
+    done = run(home, endpoint, *shlex.split(command)[1:])
+    assert (done.returncode, done.stdout.strip()) == (0, f"{place}/tiny"), done.stderr
+    expected = translator.load(tiny_marian, device="cpu").translate("Das Haus.", max_length=4)
+    found = translator.load(tmp_path / "checkpoints" / "tiny", device="cpu").translate("Das Haus.", max_length=4)
+    assert found.translation == expected.translation
+    marian_hub.commit = "f" * 40
+    done = run(home, endpoint, *shlex.split(command)[1:])
+    assert done.returncode == 0, "what is pinned and in the cache is converted, and the hub is not asked"
+    marian_hub.shutdown()
+    said = load(home, "http://127.0.0.1:9", COMMIT, TRANSLATOR_CHECKPOINTS=place)
+    assert said.startswith("refused: ann/tiny"), "that it lies in the cache now changes nothing"
+
+
+def test_what_of_the_hub_is_not_converted_is_said_in_words(hub: Any, tmp_path: Path) -> None:
+    convert = ("-m", "translator", "convert")
+    done = run(tmp_path / "home", hub.endpoint, *convert, "ann/tiny", str(tmp_path / "out"))
+    assert done.returncode == 2 and "ann/tiny has no layout of transformers that is known here" in done.stderr
+    done = run(tmp_path / "home", hub.endpoint, *convert, "ann/nowhere@main", str(tmp_path / "out"))
+    assert done.returncode == 2 and "ann/nowhere at revision 'main' cannot be fetched" in done.stderr
+    asked = sum(hub.asked.values())
+    done = run(tmp_path / "home", hub.endpoint, *convert, "ann/tiny", str(tmp_path / "out"), "--heads", "2")
+    assert done.returncode == 2 and "leave them out" in done.stderr and sum(hub.asked.values()) == asked
 
 
 def test_another_commit_of_a_marian_checkpoint_is_refused(marian_hub: Any, tmp_path: Path) -> None:
@@ -131,6 +162,6 @@ def test_fsmt_and_multilingual_checkpoints_are_fetched_by_their_hub_id_and_trans
     expected = translator.load(folder, device="cpu").translate("Das Haus.", max_length=4).translation
     said = f"ann/tiny@{COMMIT[:12]} {expected}".strip()
     with hub_stand_in.served(Path(shutil.copytree(folder, tmp_path / "served"))) as server:
-        assert load(home, server.endpoint, COMMIT, "--translate", "--no-pickles") == said
+        assert load(home, server.endpoint, COMMIT, "--translate") == said
         assert not list(home.rglob("evil.py"))
     assert load(home, "http://127.0.0.1:9", COMMIT, "--translate") == said

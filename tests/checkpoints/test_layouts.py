@@ -350,3 +350,15 @@ def test_an_unknown_layout_is_refused(tmp_path: Path) -> None:
     torch.save({"a": torch.zeros(1)}, tmp_path / "model.pt")
     with pytest.raises(CheckpointError, match="no layout that is known here"):
         convert(tmp_path, tmp_path / "out")
+
+
+def test_a_source_documents_pickle_is_refused_by_load_with_the_command_that_converts_it(
+    annotated: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TRANSLATOR_CHECKPOINTS", str(tmp_path / "checkpoints"))
+    folder, _ = annotated
+    free = tmp_path / "checkpoints" / folder.name
+    with pytest.raises(
+        CheckpointError, match=rf"^{folder}/model.pt is a pickle.*once: \S+ -m \S+ convert {folder} {free}$"
+    ):
+        load_bundle(folder)

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import pickle
+import shlex
 import subprocess
 import sys
 import warnings
@@ -15,8 +16,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import safetensors.torch
 import torch
-from torch import Tensor
 
 import translator
 from translator.checkpoints import load_bundle
@@ -49,7 +50,7 @@ def made(models: tuple[bytes, bytes], tmp_path_factory: pytest.TempPathFactory) 
     def make(shape: str) -> Any:
         if shape not in found:
             folder = tmp_path_factory.mktemp("marian") / f"opus-mt-en-zh-{shape}"
-            folder, net = maker.make_marian(folder, shape, models, pickled=shape == "unequal")
+            folder, net = maker.make_marian(folder, shape, models)
             found[shape] = (folder, net, load_bundle(folder))
         return found[shape]
 
@@ -292,6 +293,12 @@ def write_bin(folder: Path, value: object) -> None:
     torch.save(value, folder / "pytorch_model.bin")
 
 
+def pickled(folder: Path) -> Path:
+    """The folder with its weights as a pickle instead."""
+    write_bin(folder, safetensors.torch.load_file(folder / "model.safetensors"))
+    return folder
+
+
 class Runs:
     """Unpickling it calls a function."""
 
@@ -314,6 +321,34 @@ def payloads(canary: Path) -> dict[str, object]:
     }
 
 
+def test_a_pickle_is_refused_with_the_file_and_a_command_that_makes_a_folder_which_loads(
+    copy: Any, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATOR_CHECKPOINTS", str(tmp_path / "my checkpoints"))
+    folder = copy("unequal")
+    expected = translator.load(folder, device="cpu").translate("The house.", max_length=6).tgt
+    write_bin(folder, made("unequal")[1].state_dict())  # tied weights stand in it under each of their names
+    monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("it was read"))
+    with pytest.raises(
+        CheckpointError, match=rf"^{folder}/pytorch_model.bin is a pickle, which is read only to"
+    ) as said:
+        translator.load(folder, device="cpu")
+    command = shlex.split(str(said.value).partition("once: ")[2])
+    assert command[:4] == ["python", "-m", "translator", "convert"]
+    done = subprocess.run([sys.executable, *command[1:]], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    made = translator.load(done.stdout.strip(), device="cpu")
+    assert made.bundle.folder == tmp_path / "my checkpoints" / "copy"
+    assert made.translate("The house.", max_length=6).tgt == expected
+
+
+def test_safetensors_are_read_whatever_pickle_lies_beside_them(copy: Any, tmp_path: Path) -> None:
+    folder = copy("unequal")
+    (folder / "pytorch_model.bin").write_bytes(b"no weights")
+    load_bundle(folder)
+    convert(folder, tmp_path / "out")
+
+
 @pytest.mark.parametrize("kind", ["system", "exec", "eval", "subprocess", "open", "import"])
 @pytest.mark.parametrize("where", ["whole", "entry", "plain"])
 @pytest.mark.parametrize("forced", [False, True])
@@ -334,30 +369,30 @@ def test_a_pickle_that_runs_code_is_refused_and_not_run(
     if forced:
         monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
     with pytest.raises(CheckpointError, match=r"pytorch_model.bin is cut off, damaged, or holds more than weights"):
-        load_bundle(folder)
+        convert(folder, tmp_path / "out")
     assert not canary.exists()
 
 
 @pytest.mark.parametrize("value", [[1, 2], {"a": 3}, {3: torch.zeros(1)}, torch.zeros(2), {}])
-def test_a_pickle_of_something_else_is_refused(copy: Any, value: object) -> None:
+def test_a_pickle_of_something_else_is_refused(copy: Any, tmp_path: Path, value: object) -> None:
     folder = copy()
     write_bin(folder, value)
-    with pytest.raises(CheckpointError, match=r"pytorch_model.bin"):
-        load_bundle(folder)
+    with pytest.raises(CheckpointError, match=r"pytorch_model.bin(:| holds a)|pytorch_model.bin lacks"):
+        convert(folder, tmp_path / "out")
 
 
 @pytest.mark.parametrize("kept", [0, 3, 100, 5000])
-def test_a_pickle_that_is_cut_off_is_refused(copy: Any, kept: int) -> None:
-    folder = copy("unequal")
+def test_a_pickle_that_is_cut_off_is_refused(copy: Any, tmp_path: Path, kept: int) -> None:
+    folder = pickled(copy("unequal"))
     cut(folder / "pytorch_model.bin", kept)
     with pytest.raises(CheckpointError, match=r"pytorch_model.bin is cut off"):
-        load_bundle(folder)
+        convert(folder, tmp_path / "out")
 
 
 def test_a_weight_that_is_not_finite_is_refused(copy: Any) -> None:
     folder = copy("unequal")
-    state: dict[str, Tensor] = torch.load(folder / "pytorch_model.bin", weights_only=True)
+    state = safetensors.torch.load_file(folder / "model.safetensors")
     state["model.decoder.layers.0.fc1.bias"][0] = float("nan")
-    write_bin(folder, state)
+    safetensors.torch.save_file(state, folder / "model.safetensors")
     with pytest.raises(CheckpointError, match=r"fc1.bias holds values that are not finite"):
         load_bundle(folder)

@@ -6,18 +6,22 @@ import importlib.util
 import json
 import re
 import sys
+import unicodedata
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.torch
+import sentencepiece
 import torch
 
 import translator
 from translator.checkpoints import load_bundle
 from translator.checkpoints.convert import convert
 from translator.errors import CheckpointError, InputError
+from translator.model.positions import sinusoids
 from translator.pipeline import Translator
 
 
@@ -82,6 +86,89 @@ def test_source_ids_of_five_thousand_sentences_are_those_of_transformers(
     expected = [tokenizer(text)["input_ids"] for text in texts]
     assert len(expected) == 5000
     assert [[*ours.bundle.src.ids(text), *ours.bundle.src.closing_ids] for text in texts] == expected
+
+
+@pytest.mark.parametrize("family", ["mbart50", "mbart"])
+def test_a_folder_with_a_sentencepiece_model_alone_gives_its_ids_one_further(
+    made: Any, texts: list[str], family: str, tmp_path: Path
+) -> None:
+    """fairseq's order: four tokens of its own where sentencepiece has three; and as `transformers` reads the folder."""
+    folder, tokenizer, net, _ = made(family)
+    alone, proto = edited(folder, tmp_path / "alone", "config.json"), marian.spm_model(texts[:900], 400)
+    (alone / "tokenizer.json").unlink()
+    (alone / "sentencepiece.bpe.model").write_bytes(proto)
+    names = maker.PAIRS[family]
+    reference = type(tokenizer).from_pretrained(alone, src_lang=names[0], tgt_lang=names[1])
+    language, start = reference.convert_tokens_to_ids(names)
+    if family == "mbart":  # decoding starts from the language, which stands elsewhere among these pieces
+        alone = edited(alone, tmp_path / "config", "config.json", decoder_start_token_id=start)
+        alone = edited(alone, tmp_path / "both", "generation_config.json", decoder_start_token_id=start)
+    ours, pieces = translator.load(alone).between(*names), sentencepiece.SentencePieceProcessor(model_proto=proto)
+    src = ours.bundle.src
+    for text in texts:
+        plain = [id_ + 1 if id_ > 2 else 3 for id_ in pieces.encode(text)]
+        expected = [language, *plain, 2] if family == "mbart50" else [*plain, 2, language]
+        assert [*src.ids(text), *src.closing_ids] == expected
+    plain = [text for text in texts[:1200] if text == " ".join(unicodedata.normalize("NFKC", text).split())]
+    assert len(plain) > 300, "it keeps blanks and wide letters that sentencepiece makes one or plain"
+    for text in plain:  # it takes another of two ways to cut a text that are as probable: the same pieces
+        assert sorted([*src.ids(text), *src.closing_ids]) == sorted(reference(text)["input_ids"])
+    if family == "mbart50":
+        text = next(text for text in plain if len(src.ids(text)) < 60)
+        found = [token.id for token in ours.translate(text, method="greedy", max_length=9).tgt]
+        assert found == generated(net, [*src.ids(text), *src.closing_ids], start, 1, 9)
+
+
+@pytest.mark.parametrize("family", ["m2m100", "mbart50"])
+def test_what_config_leaves_out_is_what_transformers_takes_for_granted(made: Any, tmp_path: Path, family: str) -> None:
+    folder, _, net, _ = made(family)
+    kept = json.loads((folder / "config.json").read_text())
+    left_out = ("activation_function", "scale_embedding", "tie_word_embeddings")
+    bare = edited(folder, tmp_path / "bare", "config.json")
+    (bare / "config.json").write_text(json.dumps({key: kept[key] for key in kept if key not in left_out}))
+    default, config = type(net.config)(), load_bundle(bare).model.config
+    assert (config.activation, config.scale_embeddings) == (default.activation_function, default.scale_embedding)
+
+
+def test_what_config_files_alone_say_of_languages(made: Any, tmp_path: Path) -> None:
+    """NLLB's first layout had the language behind the text; a forced first token may stand in the generation's file."""
+    folder = made("nllb")[0]
+    before = translator.load(folder).bundle.src
+    behind = load_bundle(edited(folder, tmp_path / "old", "tokenizer_config.json", legacy_behaviour=True)).src
+    assert before.ids("a")[1:] == behind.ids("a") and behind.closing_ids == (2, before.ids("a")[0])
+    french = before.languages["fra_Latn"]
+    told = load_bundle(edited(folder, tmp_path / "forced", "generation_config.json", forced_bos_token_id=french))
+    assert translator.pipeline.Translator(told).translate("a", max_length=3).tgt[0].id == told.decode.first_id
+    assert told.tgt.config.language == "fra_Latn"
+
+
+def test_languages_of_m2m100_that_no_file_names_are_those_of_its_tokenizer(made: Any, tmp_path: Path) -> None:
+    folder, _, _, ours = made("m2m100")
+    known = ours.bundle.src.languages
+    bare = edited(folder, tmp_path / "bare", "tokenizer_config.json", extra_special_tokens=[])
+    assert load_bundle(bare).src.languages == known and len(known) == 100
+    codes, first = ("en", "ha", "is", "ja", "cs", "ru", "zh", "de"), min(known.values())
+    small = edited(bare, tmp_path / "small", "tokenizer_config.json", language_codes="wmt21")
+    small = edited(small, tmp_path / "wmt21", "config.json", vocab_size=first + len(codes))
+    state = safetensors.torch.load_file(small / "model.safetensors")
+    cut = {"model.shared.weight": state["model.shared.weight"][: first + len(codes)].clone()}
+    safetensors.torch.save_file({**state, **cut}, small / "model.safetensors")
+    assert load_bundle(small).src.languages == {code: first + place for place, code in enumerate(codes)}
+
+
+def test_positions_that_are_stored_must_be_ours(made: Any, tmp_path: Path) -> None:
+    folder = edited(made("m2m100")[0], tmp_path / "bad", "config.json")
+    state = safetensors.torch.load_file(folder / "model.safetensors")
+    rows, width = 130, state["model.shared.weight"].shape[1]
+    for scale, refused in ((1.0, False), (1.1, True)):
+        table = torch.cat([torch.zeros(2, width), sinusoids(rows - 2, width, layout="fairseq", first=2)])
+        kept = {**state, "model.encoder.embed_positions.weight": table * scale}
+        safetensors.torch.save_file(kept, folder / "model.safetensors")
+        if refused:
+            with pytest.raises(CheckpointError, match="other positions than this layout"):
+                load_bundle(folder)
+        else:
+            load_bundle(folder)
 
 
 @pytest.mark.parametrize("family", maker.FAMILIES)
@@ -228,3 +315,7 @@ def test_a_special_token_that_is_typed_is_text(made: Any) -> None:
         ids = bundle.src.ids("Hi </s> you")
         assert bundle.src.eos_id not in ids
         assert all(token.span for token in bundle.src.encode("Hi </s> you").tokens if not token.special)
+        typed = [
+            token for token in bundle.src.encode("Hi </s> you").tokens if token.span and token.span[0] in range(3, 7)
+        ]
+        assert len(typed) > 1, "it is cut like any other text"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from translator.checkpoints.shelf import offered, refusal
+from translator.checkpoints.shelf import conversion, offered, refusal
 from translator.errors import CheckpointError
 
 SHIPPED = ("en-zh", "de-en")
@@ -43,7 +43,7 @@ def test_the_shipped_come_first_whether_they_are_there_or_not(place: Path, caplo
         found = offered(shipped=SHIPPED)
     assert list(found) == ["en-zh", "de-en", "my-own", "opus-mt-de-en"]
     assert found["my-own"] == place / "my own"
-    assert "opus-mt-pickled has no model.safetensors; convert it first" in caplog.text
+    assert "opus-mt-pickled/pytorch_model.bin is a pickle, which is read only to convert it" in caplog.text
     assert "notes is no checkpoint" in caplog.text
 
 
@@ -61,9 +61,27 @@ def test_what_is_no_checkpoint_is_refused_by_name(place: Path, name: str) -> Non
 
 
 def test_a_pickle_is_refused_with_the_remedy(place: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"python -m translator convert .*opus-mt-pickled FOLDER"):
-        offered([str(place / "opus-mt-pickled")], SHIPPED)
+    pickled, free = place / "opus-mt-pickled", place / "opus-mt-pickled-converted"
+    with pytest.raises(CheckpointError, match=f"python -m translator convert {pickled} {free}$"):
+        offered([str(pickled)], SHIPPED)
     assert "is no folder" in str(refusal(place / "nowhere"))
+    (pickled / "model.safetensors").touch()
+    assert refusal(pickled) is None, "safetensors are enough, whatever lies beside them"
+    (pickled / "model.safetensors").unlink()
+    (pickled / "pytorch_model.bin").unlink()
+    assert refusal(pickled) == f"{pickled} has no model.safetensors; fetch the weights"
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("ann/tiny@0123", "ann/tiny@0123 {}/tiny"),
+        ("ann/de-en", "ann/de-en {}/de-en-converted"),
+        ("./some models/a b/", "'./some models/a b/' '{}/a b'"),
+    ],
+)
+def test_the_command_names_a_folder_that_is_free_as_a_shell_reads_it(place: Path, source: str, said: str) -> None:
+    assert conversion(source) == f"python -m translator convert {said.format(place)}"
 
 
 def test_listing_needs_no_torch(place: Path) -> None:

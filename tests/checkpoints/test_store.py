@@ -308,7 +308,7 @@ def test_offsets_that_lead_out_of_the_file_are_refused(checkpoint: Path) -> None
 
 
 def test_a_pickle_is_not_looked_at(checkpoint: Path) -> None:
-    torch.save({}, checkpoint / "model.bin")
+    torch.save({}, checkpoint / "pytorch_model.bin")
     (checkpoint / "model.safetensors").unlink()
     with pytest.raises(CheckpointError, match=r"model.safetensors is missing"):
         load_bundle(checkpoint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import typing
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from transformers import BartConfig, BartForConditionalGeneration
 
 import translator
 from translator.errors import InputError
+from translator.notebook import arrays
 from translator.notebook.arrays import arrays_trace
 
 SOURCE = ["<s>", "ĠIch", "Ġren", "ne", "</s>"]
@@ -120,3 +123,73 @@ def test_arguments_that_contradict_each_other() -> None:
         translator.head_view(maps, ["a"] * 3, html_action="draw")
     with pytest.raises(InputError, match="sentence_b_start is 9"):
         translator.model_view(maps, ["a"] * 3, sentence_b_start=9)
+
+
+BERTVIZ = ("attention", "tokens", "sentence_b_start", "prettify_tokens")
+ENCODER_DECODER = (
+    *("encoder_attention", "decoder_attention", "cross_attention", "encoder_tokens", "decoder_tokens"),
+    "include_layers",
+)
+
+
+@pytest.mark.parametrize(
+    ("view", "places", "names"),
+    [
+        ("head_view", (*BERTVIZ, "layer", "heads"), (*ENCODER_DECODER, "html_action")),
+        ("model_view", (*BERTVIZ, "display_mode"), (*ENCODER_DECODER, "include_heads", "html_action")),
+    ],
+)
+def test_arguments_are_those_of_bertviz(view: str, places: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """Places and names of BertViz 1.4; whoever calls it changes the import."""
+    function = getattr(translator, view)
+    assert tuple(inspect.signature(function).parameters)[: len(places)] == places
+    known = {*inspect.signature(function).parameters, *typing.get_type_hints(arrays.Views)}
+    assert {*names} <= known
+    pair = {
+        "encoder_attention": [even(1, 2, 3, 3)] * 2,
+        "decoder_attention": [even(1, 2, 2, 2)] * 2,
+        "cross_attention": [even(1, 2, 2, 3)] * 2,
+        "encoder_tokens": ["\u2581a", "\u2581b", "c"],
+        "decoder_tokens": ["</s>", "\u2581d"],
+    }
+    found = function(None, None, None, False, **pair, include_layers=[1])
+    assert [token.surface for token in found.trace.src] == pair["encoder_tokens"], "prettify_tokens is the fourth"
+    assert found.trace.cross.shape == (1, 2, 2, 3) and found.trace.kinds == ("encoder", "decoder", "cross")
+
+
+def test_layers_and_heads_that_are_chosen() -> None:
+    maps = np.stack([even(2, 3, 3) * (1 - 0.1 * layer) for layer in range(3)])
+    maps[:, 1] *= 0.5
+    trace = arrays_trace(encoder_attention=maps, encoder_tokens=["a"] * 3, include_layers=[2, 0], include_heads=[1])
+    np.testing.assert_allclose(trace.encoder, maps[[2, 0]][:, [1]], rtol=1e-6)
+    shown: Any = translator.model_view(maps, ["a"] * 3, display_mode="dark")
+    assert shown.theme == "dark"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"encoder_attention": [even(1, 1, 2, 2) * np.nan], "encoder_tokens": ["a"] * 2}, "has values from nan"),
+        ({"encoder_attention": [], "encoder_tokens": ["a"]}, "encoder_attention is empty"),
+        ({"encoder_attention": [[even(1, 1, 1, 2)]], "encoder_tokens": ["a"] * 2}, "given step by step"),
+        (
+            {
+                "decoder_attention": even(2, 1, 2, 2), "cross_attention": even(1, 1, 2, 3),
+                "encoder_tokens": ["a"] * 3, "decoder_tokens": ["b"] * 2,
+            },
+            "they must agree",
+        ),
+        ({"encoder_attention": even(1, 2, 1, 1), "encoder_tokens": ["a"], "include_heads": [0, 2]}, "heads 0 to 1"),
+        ({"encoder_attention": even(1, 2, 1, 1), "encoder_tokens": ["a"], "include_heads": []}, "include_heads is"),
+    ],
+)  # fmt: skip
+def test_more_that_does_not_fit_is_refused_by_name(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        arrays_trace(**given)
+
+
+def test_what_is_given_beside_each_other(make_trace: Any) -> None:
+    with pytest.raises(InputError, match="tokens is given beside a trace"):
+        translator.explore(make_trace(0), ["a"])
+    with pytest.raises(InputError, match="tokens are given without attention"):
+        translator.explore(tokens=["a"])

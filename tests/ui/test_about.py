@@ -99,6 +99,7 @@ def test_why_there_is_no_card_is_text_too(said: str) -> None:
     [
         ({}, ""),
         ({"TRANSLATOR_SOURCE": " https://code.example/explorer "}, "https://code.example/explorer"),
+        ({"TRANSLATOR_SOURCE": "http://10.0.0.7/explorer"}, "http://10.0.0.7/explorer"),
         ({"SPACE_ID": "owner/explorer"}, "https://huggingface.co/spaces/owner/explorer/tree/main"),
         ({"SPACE_ID": "owner/explorer", "TRANSLATOR_SOURCE": "https://code.example"}, "https://code.example"),
         ({"SPACE_ID": "owner/../explorer"}, ""),
@@ -108,9 +109,11 @@ def test_the_source_is_where_the_host_says(environment: dict[str, str], address:
     assert source_address(environment) == address
 
 
-@pytest.mark.parametrize("said", ["code.example", "javascript:alert(1)", "https://a> <b"])
+@pytest.mark.parametrize("said", ["code.example", "javascript:alert(1)", "https://a> <b", "ftp://a.example"])
 def test_a_source_that_is_no_address_is_refused(said: str) -> None:
-    with pytest.raises(InputError, match=r"TRANSLATOR_SOURCE is .*https://"):
+    with pytest.raises(
+        InputError, match=r"TRANSLATOR_SOURCE is .*; give an address that begins with https:// or http://"
+    ):
         source_address({"TRANSLATOR_SOURCE": said})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from benchmarks.served import free_port
+from translator.__main__ import main
 from translator.adapted import load_adapted
 from translator.checkpoints.shelf import offered
 from translator.errors import CheckpointError, InputError
@@ -122,6 +124,31 @@ def test_a_memory_that_is_none_is_refused(memory: str, monkeypatch: pytest.Monke
     monkeypatch.setenv("TRANSLATOR_MEMORY", memory)
     with pytest.raises(InputError, match=f"the memory for models is '{memory}'; it must be GiB"):
         start(port=9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "memory", "largest"),
+    [
+        ((), None, 2.0, None),
+        (("--memory", "3.5"), None, 3.5, 3.5),
+        ((), "6", 6.0, 6.0),
+        (("--memory", "1"), "6", 1.0, 1.0),
+    ],
+)
+def test_the_memory_for_models_is_a_setting(
+    arguments: tuple[str, ...], said: str | None, memory: float, largest: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In GiB, by the command line or the environment; without one none is too large."""
+    seen: list[Models] = []
+    monkeypatch.setattr("translator.ui.serve.serve", lambda models, **_: seen.append(models))
+    for name in ("GRADIO_SERVER_NAME", "GRADIO_SERVER_PORT", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))  # what `start` sets ends with the test
+    monkeypatch.setenv("TRANSLATOR_MEMORY", said or "")
+    try:
+        main(["serve", "--port", str(free_port()), *arguments])
+    finally:
+        gc.enable()
+    assert (seen[0].memory, seen[0].largest) == (memory * 2**30, largest and largest * 2**30)
 
 
 @pytest.mark.slow

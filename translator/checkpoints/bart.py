@@ -15,7 +15,7 @@ from torch import Tensor
 from translator.checkpoints.bundle import CARD, CONFIG, Bundle
 from translator.checkpoints.foreign import Weights, assemble, model_config, stacked
 from translator.checkpoints.manifest import MAX_SIDE_BYTES, inside, read_json, sha256
-from translator.checkpoints.shelf import PICKLED_WEIGHTS, SAFE_WEIGHTS, SHARDS
+from translator.checkpoints.shelf import PICKLED_WEIGHTS, SAFE_WEIGHTS, SHARDS, pickle_refusal
 from translator.config import DecodeConfig, ModelConfig
 from translator.errors import CheckpointError, InputError
 from translator.model.positions import sinusoids
@@ -32,23 +32,24 @@ NEUTRAL = {
     "num_beam_groups": 1,
     "diversity_penalty": 0.0,
 }
-CONVERT = "convert the checkpoint once: python -m translator convert SOURCE FOLDER"
 _log = logging.getLogger(__name__)
 
 
-def weights_path(folder: Path, root: Path, pickles: bool) -> Path:
-    """The file of the weights; safetensors are preferred to a pickle.
+def weights_path(folder: Path, root: Path, *, pickles: bool) -> Path:
+    """The file of the weights: safetensors, or with `pickles`, where there are none, a pickle.
 
     Raises:
         CheckpointError: there is none, or none that may be read.
     """
-    for name in (SAFE_WEIGHTS, PICKLED_WEIGHTS) if pickles else (SAFE_WEIGHTS,):
+    if (folder / SAFE_WEIGHTS).is_file():
+        return inside(folder, SAFE_WEIGHTS, root)
+    if (folder / PICKLED_WEIGHTS).is_file():
+        if not pickles:
+            raise CheckpointError(pickle_refusal(folder, folder / PICKLED_WEIGHTS))
+        return inside(folder, PICKLED_WEIGHTS, root)
+    for name in SHARDS:
         if (folder / name).is_file():
-            return inside(folder, name, root)
-    if (folder / SHARDS).is_file():
-        raise CheckpointError(f"{folder / SHARDS} says that the weights are in several files; save them as one")
-    if not pickles:
-        raise CheckpointError(f"{folder / SAFE_WEIGHTS} is missing, and no pickle is read here; {CONVERT}")
+            raise CheckpointError(f"{folder / name} says that the weights are in several files; save them as one")
     raise CheckpointError(f"{folder / SAFE_WEIGHTS} is missing, and so is {PICKLED_WEIGHTS}; fetch the weights")
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the commands; heavy libraries are imported only when one of them runs."""
-    command = commands.add_parser("convert", help="convert an OPUS-MT or a source document's checkpoint to our format")
-    command.add_argument("source", type=Path, metavar="SOURCE", help="folder, or file of weights")
+    command = commands.add_parser("convert", help="convert a checkpoint of another layout, or a pickle, to our format")
+    command.add_argument("source", metavar="SOURCE", help="folder, file of weights, or hub id (owner/name@revision)")
     command.add_argument("folder", type=Path, metavar="FOLDER", help="output folder, such as checkpoints/my-model")
     command.add_argument("--heads", type=int, help="number of attention heads, where the weights do not determine it")
     command.add_argument("--src", metavar="CODE", help="source language, such as en")

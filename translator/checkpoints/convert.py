@@ -6,14 +6,15 @@ from pathlib import Path
 
 from translator.checkpoints import annotated, nanogpt
 from translator.checkpoints.foreign import Weights
+from translator.checkpoints.hub import download, is_fetched
 from translator.checkpoints.layouts import load_foreign
 from translator.checkpoints.place import free_place
 from translator.checkpoints.save import save_bundle
-from translator.checkpoints.shelf import is_foreign
+from translator.checkpoints.shelf import DOCUMENT_WEIGHTS, HUB_ID, SAFE_WEIGHTS, is_foreign, pinned
 from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
 
-WEIGHT_FILES = ("model.safetensors", "model.pt", "model.pth", "model.bin", "pytorch_model.bin")
+WEIGHT_FILES = (SAFE_WEIGHTS, *DOCUMENT_WEIGHTS)
 _LAYOUTS = {annotated.MARK: annotated.load_annotated, nanogpt.MARK: nanogpt.load_nanogpt}
 _NAMES = {annotated.MARK: "annotated", nanogpt.MARK: "nanogpt"}
 _HEADS = {annotated.MARK: 8, nanogpt.MARK: 6}  # what the source documents say
@@ -30,9 +31,12 @@ def convert(
 ) -> Path:
     """Write the checkpoint `source` to `folder` in our format; the layout is told by its files.
 
+    Here alone weights may be a pickle; it is read as weights only, and none of it is run.
+
     Args:
-        source: a folder of Marian, M2M100, NLLB, mBART or FSMT; or a folder with weights (model.pt ..., or the file
-            itself), src_vocab.json and tgt_vocab.json, in the layout of one of the two source documents.
+        source: a folder of Marian, M2M100, NLLB, mBART or FSMT, or a hub id (owner/name or owner/name@revision) of one;
+            or a folder with weights (model.pt ..., or the file itself), src_vocab.json and tgt_vocab.json, in the
+            layout of one of the two source documents.
         heads: of the attention, where the weights do not tell (8 and 6, as the documents have them).
         languages: codes of source and target; what the folder says where it is one of `transformers`.
         dtype: "float32", or "float16" for half the size and logits that differ in the third decimal.
@@ -40,12 +44,15 @@ def convert(
         CheckpointError: `source` is no checkpoint of a known layout, is damaged, or its files do not fit each other.
         InputError: a setting is out of range, or `folder` is or holds something else than a checkpoint of ours.
     """
-    source, folder = Path(source), free_place(folder)
+    folder = free_place(folder)
     for language in languages or ():
         TextConfig(language)
-    if source.is_dir() and is_foreign(source):
-        return _from_transformers(source, folder, heads, languages, dtype)
-    path = _weights_file(source)
+    on_hub = _is_on_hub(source)
+    if on_hub or is_foreign(Path(source)):
+        if heads is not None or languages is not None:
+            raise InputError("this checkpoint says itself how many heads and which languages it has; leave them out")
+        return _from_transformers(_fetched(str(source)) if on_hub else Path(source), folder, str(source), dtype)
+    path = _weights_file(Path(source))
     weights = Weights(path)
     mark = next((mark for mark in _LAYOUTS if mark in weights), None)
     if mark is None:
@@ -57,23 +64,39 @@ def convert(
     return save_bundle(folder, model=model, src=src, tgt=tgt, name=folder.name, card=card, dtype=dtype)
 
 
-def _from_transformers(
-    source: Path, folder: Path, heads: int | None, languages: tuple[str, str] | None, dtype: str
-) -> Path:
-    if heads is not None or languages is not None:
-        raise InputError("this checkpoint says itself how many heads and which languages it has; leave them out")
-    bundle = load_foreign(source, root=source)
-    card = bundle.card or _card(
-        folder.name, *_codes(bundle.src.config, bundle.tgt.config), f"the layout of transformers, `{source.name}`"
-    )
+def convert_snapshot(snapshot: Path, folder: str | Path, origin: str) -> Path:
+    """Write a checkpoint of `transformers` in the hub's cache to `folder`, as `convert` does.
+
+    Raises:
+        CheckpointError: it is of no known layout or damaged.
+        InputError: `folder` is or holds something else than a checkpoint of ours.
+    """
+    return _from_transformers(snapshot, free_place(folder), origin, "float32")
+
+
+def _is_on_hub(source: str | Path) -> bool:
+    """Whether `source` is a hub id, and nothing here is called so."""
+    return not Path(source).exists() and HUB_ID.fullmatch(str(pinned(str(source))[0])) is not None
+
+
+def _fetched(source: str) -> Path:
+    """The hub's checkpoint of `transformers`, in its cache."""
+    repository, revision = pinned(source)
+    folder = download(str(repository), revision or "main", pickles=True)
+    if not is_foreign(folder):
+        raise CheckpointError(f"{source} has no layout of transformers that is known here, so nothing is converted")
+    return folder
+
+
+def _from_transformers(source: Path, folder: Path, origin: str, dtype: str) -> Path:
+    # in the hub's cache a snapshot's files are links to what lies beside it
+    bundle = load_foreign(source, root=source.parents[1] if is_fetched(source) else source, pickles=True)
+    languages = bundle.src.config.language, bundle.tgt.config.language
+    card = bundle.card or _card(folder.name, *languages, f"the layout of transformers, `{Path(origin).name}`")
     return save_bundle(
         folder, model=bundle.model, src=bundle.src, tgt=bundle.tgt, name=folder.name, card=card, dtype=dtype,
         decode=bundle.decode,
     )  # fmt: skip
-
-
-def _codes(src: TextConfig, tgt: TextConfig) -> tuple[str, str]:
-    return src.language, tgt.language
 
 
 def _weights_file(source: Path) -> Path:

@@ -1,20 +1,20 @@
 """Fetch a checkpoint of the hub and convert it, as a process of its own that may be ended at any moment.
 
-`python -m translator.checkpoints.fetch ID REVISION FOLDER` downloads into FOLDER/hub, writes the checkpoint
-beside it in our format, and then FOLDER/said.json: the commit, or why there is none. A pickle is read as weights only.
+`python -m translator.checkpoints.fetch ID REVISION FOLDER` downloads into FOLDER/hub, converts the checkpoint beside it
+as the command `convert` does (a pickle is read as weights only), and then writes FOLDER/said.json: the commit, or why
+there is none.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 
 from translator.errors import TranslatorError
 from translator.files import write_whole
 
-HUB, FILES, SAID = "hub", "files", "said.json"
+HUB, SAID = "hub", "said.json"
 
 
 def called(repository: str, commit: str) -> str:
@@ -28,21 +28,12 @@ def fetch(repository: str, revision: str, folder: Path) -> str:
     Raises:
         CheckpointError: the hub cannot be reached, or what came is no checkpoint of a known layout.
     """
-    from translator.checkpoints.convert import convert
+    from translator.checkpoints.convert import convert_snapshot
     from translator.checkpoints.hub import download
 
-    found = download(repository, revision)
-    convert(_plain(found, folder / FILES), folder / called(repository, found.name))
+    found = download(repository, revision, pickles=True)
+    convert_snapshot(found, folder / called(repository, found.name), f"{repository}@{found.name}")
     return found.name
-
-
-def _plain(snapshot: Path, folder: Path) -> Path:
-    """The files of a snapshot under their names: in the hub's cache they are links, which nothing else may follow."""
-    folder.mkdir()
-    for path in snapshot.iterdir():
-        if path.is_file():
-            os.link(path.resolve(), folder / path.name)
-    return folder
 
 
 def main(arguments: list[str]) -> int:

@@ -27,13 +27,12 @@ SRC_EMBEDDING, TGT_EMBEDDING = "model.encoder.embed_tokens.weight", "model.decod
 OUTPUT = "model.decoder.output_projection.weight"
 
 
-def load_fsmt(folder: Path, *, root: Path, name: str | None = None, pickles: bool = True) -> Bundle:
-    """Load an FSMT folder, on the CPU; safetensors are preferred to a pickle, which is read as weights only.
+def load_fsmt(folder: Path, *, root: Path, weights: Path, name: str | None = None) -> Bundle:
+    """Load an FSMT folder with the file of its `weights`, on the CPU.
 
     Args:
         root: no file may lie outside it, whatever links say.
         name: overrules the name of the folder.
-        pickles: whether weights may be a pickle; a public page refuses them.
     Raises:
         CheckpointError: a file is missing or damaged, or the files do not fit each other.
     """
@@ -45,9 +44,9 @@ def load_fsmt(folder: Path, *, root: Path, name: str | None = None, pickles: boo
     return bart.bundle(
         folder,
         root=root,
-        weights=bart.weights_path(folder, root, pickles),
+        weights=weights,
         shape=shape,
-        parts=lambda weights: _parts(weights, shape),
+        parts=lambda found: _parts(found, shape),
         src=src,
         tgt=tgt,
         decode=bart.decoding(path, config, generation),

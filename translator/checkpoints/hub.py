@@ -8,20 +8,21 @@ from pathlib import Path
 
 from translator.checkpoints import layouts
 from translator.checkpoints.bundle import OPTIONAL, REQUIRED
-from translator.checkpoints.shelf import MANIFEST, PICKLED_WEIGHTS, SAFE_WEIGHTS, is_foreign
+from translator.checkpoints.shelf import MANIFEST, PICKLED_WEIGHTS, SAFE_WEIGHTS, SHARDS, conversion, is_foreign
 from translator.errors import CheckpointError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_WANTED = sorted({*REQUIRED, *OPTIONAL, MANIFEST, *layouts.SIDE_FILES, SAFE_WEIGHTS})
+_WANTED = sorted({*REQUIRED, *OPTIONAL, MANIFEST, *layouts.SIDE_FILES, SAFE_WEIGHTS, *SHARDS})
 
 
-def download(repository: str, revision: str, *, pickles: bool = True) -> Path:
+def download(repository: str, revision: str, *, pickles: bool = False) -> Path:
     """The folder of a hub checkpoint, named by its commit; a pinned one that the cache holds needs no network.
 
-    Of a Marian checkpoint the pickle is fetched only where there are no safetensors, and never without `pickles`.
+    A pickle of weights is fetched with `pickles` alone, for a conversion, and only where there are no safetensors.
 
     Raises:
-        CheckpointError: the hub cannot be reached, has no such checkpoint, or gave another commit.
+        CheckpointError: the hub cannot be reached, has no such checkpoint or only a pickle of it, or gave another
+            commit.
     """
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
@@ -29,10 +30,11 @@ def download(repository: str, revision: str, *, pickles: bool = True) -> Path:
         if _COMMIT.fullmatch(revision):
             with contextlib.suppress(LocalEntryNotFoundError):
                 cached = _fetch(repository, revision, _WANTED, offline=True)
-                if _whole(cached):
+                if _whole(cached, pickles):
                     return cached
         folder = _fetch(repository, revision, _WANTED)
-        if pickles and is_foreign(folder) and not (folder / SAFE_WEIGHTS).is_file():
+        bare = is_foreign(folder) and not any((folder / name).is_file() for name in (SAFE_WEIGHTS, *SHARDS))
+        if bare and pickles:
             folder = _fetch(repository, folder.name, [*_WANTED, PICKLED_WEIGHTS])
     except LocalEntryNotFoundError as error:
         raise CheckpointError(
@@ -42,6 +44,11 @@ def download(repository: str, revision: str, *, pickles: bool = True) -> Path:
         raise CheckpointError(f"{repository} at revision {revision!r} cannot be fetched: {error}") from error
     if _COMMIT.fullmatch(revision) and (folder.name != revision or not any(folder.glob("*"))):  # filed by what came
         raise CheckpointError(f"the hub gave another commit of {repository} than {revision}, which was asked for")
+    if bare and not pickles:
+        raise CheckpointError(
+            f"{repository} has no {SAFE_WEIGHTS}; a pickle ({PICKLED_WEIGHTS}) is read only to convert it; "
+            f"do that once: {conversion(f'{repository}@{folder.name}')}"
+        )
     return folder
 
 
@@ -58,8 +65,8 @@ def _fetch(repository: str, revision: str, files: list[str], *, offline: bool = 
     )
 
 
-def _whole(folder: Path) -> bool:
-    """Whether the cache holds all that loading asks for."""
+def _whole(folder: Path, pickles: bool) -> bool:
+    """Whether the cache holds all that is asked for: weights that load, or with `pickles` those that are converted."""
     native = all((folder / name).is_file() for name in (*REQUIRED, MANIFEST))
-    weights = any((folder / name).is_file() for name in (SAFE_WEIGHTS, PICKLED_WEIGHTS))
+    weights = any((folder / name).is_file() for name in (SAFE_WEIGHTS, *([PICKLED_WEIGHTS] if pickles else ())))
     return native or (weights and layouts.is_whole(folder))

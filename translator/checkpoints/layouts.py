@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from translator.checkpoints import fsmt, marian, multilingual
+from translator.checkpoints import bart, fsmt, marian, multilingual
 from translator.checkpoints.bundle import CONFIG, Bundle
 from translator.checkpoints.manifest import inside, read_json
 from translator.checkpoints.shelf import SPM, TOKENIZER_JSON
@@ -20,11 +20,16 @@ ONE_SIDED = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForSequenceClassifica
 SIDE_FILES = tuple(sorted({*fsmt.SIDE_FILES, *marian.SIDE_FILES, *multilingual.SIDE_FILES}))
 
 
-def load_foreign(folder: Path, *, root: Path, name: str | None = None, pickles: bool = True) -> Bundle:
+def load_foreign(folder: Path, *, root: Path, name: str | None = None, pickles: bool = False) -> Bundle:
     """Load a folder of `transformers`, on the CPU; see `load_marian`, `load_multilingual` and `load_fsmt`.
 
+    Args:
+        root: no file may lie outside it, whatever links say.
+        name: overrules the name that the checkpoint gives itself.
+        pickles: whether weights may be a pickle, read as weights only; true for a conversion alone.
     Raises:
-        CheckpointError: its model is of no type that is known here, or a file is missing or damaged.
+        CheckpointError: its model is of no type that is known here, its weights may not be read, or a file is missing
+            or damaged.
     """
     path = folder / CONFIG
     if not path.is_file():
@@ -43,7 +48,8 @@ def load_foreign(folder: Path, *, root: Path, name: str | None = None, pickles: 
             f"{path}: model_type is {kind!r}; known are {', '.join(sorted(LOADERS))}. "
             "Another seq2seq model is shown by translator.adapt, or by serve --transformers"
         )
-    return LOADERS[kind](folder, root=root, name=name, pickles=pickles)
+    weights = bart.weights_path(folder, root, pickles=pickles)
+    return LOADERS[kind](folder, root=root, weights=weights, name=name)
 
 
 def is_whole(folder: Path) -> bool:

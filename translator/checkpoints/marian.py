@@ -26,20 +26,18 @@ SIDE_FILES = (CONFIG, SOURCE_SPM, TARGET_SPM, VOCAB, TARGET_VOCAB, GENERATION, T
 NEEDED = (CONFIG, SOURCE_SPM, TARGET_SPM, VOCAB)
 
 
-def load_marian(folder: Path, *, root: Path, name: str | None = None, pickles: bool = True) -> Bundle:
-    """Load a Marian folder, on the CPU; safetensors are preferred to a pickle, which is read as weights only.
+def load_marian(folder: Path, *, root: Path, weights: Path, name: str | None = None) -> Bundle:
+    """Load a Marian folder with the file of its `weights`, on the CPU.
 
     Args:
         root: no file may lie outside it, whatever links say.
         name: overrules the name that the checkpoint gives itself.
-        pickles: whether weights may be a pickle; a public page refuses them.
     Raises:
         CheckpointError: a file is missing or damaged, or the files do not fit each other.
     """
     path = folder / CONFIG
     config = _config(folder, root)
     src, tgt = _tokenizers(folder, root, config, name or "")
-    weights = bart.weights_path(folder, root, pickles)
     generation = _generation(folder, root, config)
     shape = _model_config(path, config, generation)
     return bart.bundle(

@@ -42,15 +42,15 @@ WMT21 = ("en", "ha", "is", "ja", "cs", "ru", "zh", "de")
 ENGLISH, GERMAN = ("en", "eng_Latn", "en_XX"), ("de", "deu_Latn", "de_DE")
 
 
-def load_multilingual(folder: Path, *, root: Path, name: str | None = None, pickles: bool = True) -> Bundle:
-    """Load a folder of one of `MODEL_TYPES`, on the CPU, set to the languages that its files name.
+def load_multilingual(folder: Path, *, root: Path, weights: Path, name: str | None = None) -> Bundle:
+    """Load a folder of one of `MODEL_TYPES` with the file of its `weights`, on the CPU.
 
-    Where they name none it is set from English, to German; `Bundle.between` sets it to others.
+    It is set to the languages that its files name, and where they name none from English, to German;
+    `Bundle.between` sets it to others.
 
     Args:
         root: no file may lie outside it, whatever links say.
         name: overrules the name of the folder.
-        pickles: whether weights may be a pickle, which is read as weights only; a public page refuses them.
     Raises:
         CheckpointError: a file is missing or damaged, or the files do not fit each other.
     """
@@ -82,9 +82,9 @@ def load_multilingual(folder: Path, *, root: Path, name: str | None = None, pick
     return bart.bundle(
         folder,
         root=root,
-        weights=bart.weights_path(folder, root, pickles),
+        weights=weights,
         shape=shape,
-        parts=lambda weights: _parts(weights, shape, config),
+        parts=lambda found: _parts(found, shape, config),
         src=sides[0],
         tgt=sides[1],
         decode=bart.decoding(path, config, generation, first_id=None if first is None else languages[tgt]),

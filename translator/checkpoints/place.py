@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from translator.checkpoints.bart import CONVERT
 from translator.checkpoints.bundle import OPTIONAL, REQUIRED, Bundle
 from translator.checkpoints.hub import is_fetched
 from translator.checkpoints.manifest import is_sealed
-from translator.checkpoints.shelf import MANIFEST
+from translator.checkpoints.shelf import MANIFEST, conversion
 from translator.errors import CheckpointError, InputError
 
 FILES = frozenset((*REQUIRED, *OPTIONAL, MANIFEST))
@@ -55,7 +54,10 @@ def own_folder(bundle: Bundle) -> Path:
     if is_fetched(bundle.folder):
         raise CheckpointError(f"{bundle.folder} is the hub's; copy it to a folder of yours, which may be written to")
     if not (bundle.folder / MANIFEST).is_file():
-        raise CheckpointError(f"{bundle.folder} is of another format, which nothing can be added to; {CONVERT}")
+        raise CheckpointError(
+            f"{bundle.folder} is of another format, which nothing can be added to; convert it once: "
+            f"{conversion(bundle.folder)}"
+        )
     return bundle.folder
 
 

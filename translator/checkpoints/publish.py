@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from translator.checkpoints.bundle import CARD, OPTIONAL, REQUIRED, check_licence
 from translator.checkpoints.manifest import read_json, seal
-from translator.checkpoints.shelf import MANIFEST, is_foreign
+from translator.checkpoints.shelf import MANIFEST, conversion, is_foreign
 from translator.checkpoints.store import load_bundle, whole_folder
 from translator.errors import CheckpointError, InputError, TranslatorError
 from translator.resources import PACKAGE
@@ -61,7 +61,7 @@ def push(
     if not folder.is_dir():
         raise CheckpointError(f"{folder} is not a folder; give the folder of a checkpoint")
     if is_foreign(folder):
-        raise CheckpointError(f"{folder} is a Marian checkpoint; convert it first: python -m translator convert")
+        raise CheckpointError(f"{folder} is of another format; convert it first: {conversion(folder)}")
     bundle = load_bundle(folder, device="cpu")
     languages = [bundle.info.src_language, bundle.info.tgt_language]
     card = with_metadata(bundle.card, languages, repository.rsplit("/", 1)[-1], scores, datasets, licence)

@@ -11,11 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from translator.checkpoints.bart import CONVERT
 from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, OPTIONAL, SRC, TGT, WEIGHTS
 from translator.checkpoints.manifest import seal, write_through
 from translator.checkpoints.place import former, free_place
-from translator.checkpoints.shelf import MANIFEST
+from translator.checkpoints.shelf import MANIFEST, conversion
 from translator.checkpoints.weights import DTYPES, pack
 from translator.config import DecodeConfig
 from translator.errors import CheckpointError, InputError, TranslatorError
@@ -106,7 +105,10 @@ def amend(folder: str | Path, files: Mapping[str, bytes]) -> Path:
         if name not in (CARD, *OPTIONAL):
             raise InputError(f"{name!r} cannot be amended; these can: {', '.join((CARD, *OPTIONAL))}")
     if not (folder / MANIFEST).is_file():
-        raise CheckpointError(f"{folder} is not one of our checkpoints, so nothing can be added to it; {CONVERT}")
+        raise CheckpointError(
+            f"{folder} is not one of our checkpoints, so nothing can be added to it; convert it once: "
+            f"{conversion(folder)}"
+        )
     try:
         fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".new", dir=folder.parent))
         try:

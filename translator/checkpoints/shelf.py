@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from translator.resources import is_installed, resources
 
 MANIFEST = "manifest.json"
 SAFE_WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
-SHARDS = "model.safetensors.index.json"
+SHARDS = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
+DOCUMENT_VOCAB = "src_vocab.json"  # of the two source documents' layouts, whose weights are pickles as a rule
+DOCUMENT_WEIGHTS = ("model.pt", "model.pth", "model.bin", PICKLED_WEIGHTS)
 SOURCE_SPM, TARGET_SPM, VOCAB = "source.spm", "target.spm", "vocab.json"
 SPM, TOKENIZER_JSON = "sentencepiece.bpe.model", "tokenizer.json"
 SOURCE_VOCAB, TARGET_VOCAB, MERGES = "vocab-src.json", "vocab-tgt.json", "merges.txt"  # FSMT's
@@ -44,6 +47,29 @@ def is_foreign(folder: Path) -> bool:
     return any((folder / name).is_file() for name in (SOURCE_SPM, TARGET_SPM, VOCAB, SPM, TOKENIZER_JSON, SOURCE_VOCAB))
 
 
+def conversion(source: str | Path) -> str:
+    """The command that makes a checkpoint of ours of a folder or a hub id, in a folder that is not there yet."""
+    name = os.path.basename(os.path.abspath(str(source).partition("@")[0]))
+    place = new_checkpoints_folder() / name
+    while os.path.lexists(place):
+        place = place.with_name(f"{place.name}-converted")
+    return f"python -m translator convert {shlex.quote(str(source))} {shlex.quote(str(place))}"
+
+
+def pickle_refusal(source: str | Path, file: str | Path) -> str:
+    """Why the weights `file` of a folder or a hub id are not loaded, and what makes a folder that is."""
+    return f"{file} is a pickle, which is read only to convert it; do that once: {conversion(source)}"
+
+
+def pickled(folder: Path) -> Path | None:
+    """The pickle that holds a folder's weights, where there is no other file of them."""
+    if (folder / SAFE_WEIGHTS).exists():
+        return None
+    names = (PICKLED_WEIGHTS,) if is_foreign(folder) else DOCUMENT_WEIGHTS
+    known = is_foreign(folder) or (folder / DOCUMENT_VOCAB).is_file()
+    return next((folder / name for name in names if known and (folder / name).is_file()), None)
+
+
 def refusal(folder: Path) -> str | None:
     """Why a page does not offer `folder`, or None if it does: our own format, or another's with safetensors.
 
@@ -51,13 +77,15 @@ def refusal(folder: Path) -> str | None:
     """
     if (folder / MANIFEST).is_file():
         return None
-    convert = f"convert it first: python -m translator convert {folder} FOLDER"
+    pickle = pickled(folder)
+    if pickle is not None:
+        return pickle_refusal(folder, pickle)
     if is_foreign(folder):
-        return None if (folder / SAFE_WEIGHTS).is_file() else f"{folder} has no {SAFE_WEIGHTS}; {convert}"
+        return None if (folder / SAFE_WEIGHTS).is_file() else f"{folder} has no {SAFE_WEIGHTS}; fetch the weights"
     if not folder.is_dir():
         return f"{folder} is no folder"
     files = f"{MANIFEST}, {SOURCE_SPM}, {SPM} or {SOURCE_VOCAB}"
-    return f"{folder} is no checkpoint: it has no {files}; if it is another's, {convert}"
+    return f"{folder} is no checkpoint: it has no {files}; if it is another's, convert it first: {conversion(folder)}"
 
 
 def offered(

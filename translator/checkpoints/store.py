@@ -15,7 +15,15 @@ from translator.checkpoints.layouts import load_foreign
 from translator.checkpoints.manifest import inside, read_json, verify
 from translator.checkpoints.place import former
 from translator.checkpoints.save import vocabulary_mismatch
-from translator.checkpoints.shelf import HUB_ID, MANIFEST, NAME, checkpoints_folder, is_foreign
+from translator.checkpoints.shelf import (
+    HUB_ID,
+    MANIFEST,
+    NAME,
+    checkpoints_folder,
+    is_foreign,
+    pickle_refusal,
+    pickled,
+)
 from translator.checkpoints.weights import DTYPES, check_header_size, unpack
 from translator.config import DecodeConfig, ModelConfig, TextConfig, from_dict
 from translator.errors import CheckpointError, InputError
@@ -26,22 +34,23 @@ log = logging.getLogger(__name__)
 KEYS = ("format", "name", "languages", "dtype", "model", "text", "decode")
 
 
-def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None = None, pickles: bool = True) -> Bundle:
-    """Load a checkpoint after verifying every file of it; a Marian folder (OPUS-MT), too, but for the manifest.
+def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None = None) -> Bundle:
+    """Load a checkpoint after verifying every file of it; one of `transformers` too, but for the manifest.
+
+    Weights are safetensors: a pickle is read only by `convert`.
 
     Args:
         name: a name in the checkpoints folder ("de-en"), a folder, or a hub id ("owner/name").
         device: "auto" (CUDA where there is one that takes the model), or what PyTorch calls a device.
         revision: of a hub id only: a branch, a tag or, to pin it, the 40 hex digits of a commit.
-        pickles: whether a Marian checkpoint's weights may be a pickle (read as weights only); a page says no.
     Raises:
-        CheckpointError: it is missing, damaged, or its files do not fit each other.
+        CheckpointError: it is missing, damaged, its weights are a pickle, or its files do not fit each other.
         InputError: the device does not exist or has no room, or a revision was given for a folder.
     """
     if not isinstance(name, (str, Path)):
         raise InputError(f"the checkpoint is {name!r:.40}; name it by a text or a path")
     place = choose_device(device)
-    bundle = _find(name, revision, pickles)
+    bundle = _find(name, revision)
     try:
         bundle.model.to(place)
     except RuntimeError as error:  # as a rule its memory ran out, when some of the weights were there
@@ -53,9 +62,9 @@ def load_bundle(name: str | Path, *, device: str = "auto", revision: str | None 
     return bundle
 
 
-def _find(name: str | Path, revision: str | None, pickles: bool) -> Bundle:
+def _find(name: str | Path, revision: str | None) -> Bundle:
     """The checkpoint, on the CPU."""
-    bundle = _loaded(name, revision, pickles)
+    bundle = _loaded(name, revision)
     try:
         check_decode_cost(bundle.model.config, bundle.decode)
     except CheckpointError as error:
@@ -63,16 +72,16 @@ def _find(name: str | Path, revision: str | None, pickles: bool) -> Bundle:
     return bundle
 
 
-def _loaded(name: str | Path, revision: str | None, pickles: bool) -> Bundle:
+def _loaded(name: str | Path, revision: str | None) -> Bundle:
     folder = _local(name)
     if folder is None:
         if not HUB_ID.fullmatch(str(name)):
             raise CheckpointError(f"there is no checkpoint {str(name)!r}; {_known()}")
-        folder = download(str(name), revision or "main", pickles=pickles)
-        return _read(folder, root=folder.parents[1], name=f"{name}@{folder.name[:12]}", pickles=pickles)
+        folder = download(str(name), revision or "main")
+        return _read(folder, root=folder.parents[1], name=f"{name}@{folder.name[:12]}")
     if revision is not None:
         raise InputError(f"revision is {revision!r}, but {folder} is a folder; revisions are for hub ids (owner/name)")
-    return _read(folder, root=folder, pickles=pickles)
+    return _read(folder, root=folder)
 
 
 def choose_device(name: str | torch.device) -> torch.device:
@@ -120,10 +129,13 @@ def _known() -> str:
     return f"{found}; a folder or a hub id (owner/name) will do as well"
 
 
-def _read(folder: Path, *, root: Path, pickles: bool, name: str | None = None) -> Bundle:
+def _read(folder: Path, *, root: Path, name: str | None = None) -> Bundle:
     """Verify and load `folder`; `name` overrules the name it gives itself."""
     if is_foreign(folder):
-        return load_foreign(folder, root=root, name=name, pickles=pickles)
+        return load_foreign(folder, root=root, name=name)
+    pickle = pickled(folder)
+    if pickle is not None:
+        raise CheckpointError(pickle_refusal(folder, pickle))
     weights = inside(folder, WEIGHTS, root)
     check_header_size(weights)  # before a byte of it is hashed
     config = read_json(inside(folder, CONFIG, root), 2**20)

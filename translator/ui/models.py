@@ -250,7 +250,7 @@ class Models:
         from translator.pipeline import load  # brings torch, which a page without a server must not wait for
 
         found, revision = pinned(what)
-        return load(found, device=self.device, revision=revision, pickles=False)
+        return load(found, device=self.device, revision=revision)
 
     def _admit(self, name: str, model: Translator) -> None:
         """Refuse a model that is larger than any may be here."""

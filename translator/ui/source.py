@@ -21,6 +21,6 @@ def source_address(environ: Mapping[str, str] = os.environ) -> str:
     """
     said = environ.get(SOURCE, "").strip()
     if said and not _ADDRESS.fullmatch(said):
-        raise InputError(f"{SOURCE} is {said!r}; give an address that begins with https://")
+        raise InputError(f"{SOURCE} is {said!r}; give an address that begins with https:// or http://")
     space = environ.get("SPACE_ID", "")
     return said or (f"https://huggingface.co/spaces/{space}/tree/main" if _SPACE.fullmatch(space) else "")
