@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 import zlib
 from collections.abc import Callable
@@ -82,6 +83,9 @@ def test_the_picture_that_a_notebook_stores_is_of_the_head_that_is_shown(make_tr
     data, _ = widget._repr_mimebundle_()
     assert "decoder attention, layer 3, head 2<" in data["image/svg+xml"]
     assert np.array_equal(widget.weights, widget.trace.decoder[2, 1])
+    texts = [node.text or "" for node in ET.fromstring(data["image/svg+xml"]).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
+    numbers = sorted(text for text in texts if re.fullmatch(r"1?\.\d\d", text))
+    assert numbers == sorted(f"{w:.2f}".removeprefix("0") for w in widget.weights.ravel() if w >= 0.005)
 
 
 def test_without_the_extra_there_is_a_picture(make_trace: MakeTrace, monkeypatch: pytest.MonkeyPatch) -> None:
