@@ -22,6 +22,8 @@ class Hub(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.folder, self.name, self.commit = folder, name, COMMIT
         self.asked: Counter[str] = Counter()
+        self.revisions: set[str] = set()
+        """What files were asked for by."""
         self.flows = threading.Event()
         """Not set: half of each file comes, and then nothing until it is."""
         self.flows.set()
@@ -59,6 +61,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             file = self.server.folder / path.rsplit("/", 1)[1]
             if not file.is_file():
                 return self._refuse(404, "EntryNotFound")
+            self.server.revisions.add(path.rsplit("/", 2)[1])
             self.server.asked[file.name] += self.command == "GET"
             self._send(file.read_bytes(), "application/octet-stream")
         else:

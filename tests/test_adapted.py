@@ -172,8 +172,38 @@ def test_source_ids_of_five_thousand_sentences_are_those_of_its_tokenizer(made: 
     assert encoded == [src.ids(text) for text in many[:300]]
 
 
-def test_spans_point_into_the_text_and_into_the_translation(made: Any, texts: list[str]) -> None:
+def test_gates_end_with_what_they_were_given_for(made: Any, texts: list[str]) -> None:
+    net, tokenizer, ours = made("t5")
+    ids = torch.tensor([tokenizer(texts[0])["input_ids"]])
+    with torch.inference_mode():
+        before = net(input_ids=ids, decoder_input_ids=ids).logits
+        ours.translate(texts[0], max_length=4, gates=silenced(ours, "cross", 0, 1))
+        assert torch.equal(net(input_ids=ids, decoder_input_ids=ids).logits, before)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_never_to_be_produced_is_as_generate_has_it(made: Any, texts: list[str], family: str) -> None:
+    """An id, and two in a row, of those that come first without the ban."""
+    tokenizer = made(family)[1]
+    net = maker.make_model(family, len(tokenizer))
+    found = ((text, generated(net, tokenizer(text)["input_ids"], 1, 9)) for text in texts)
+    text, free = next((text, ids) for text, ids in found if len({*ids}) > 3)
+    source = tokenizer(text)["input_ids"]
+    net.generation_config.bad_words_ids = [[free[1]], free[2:4]]
+    ours = translator.adapt(net, tokenizer)
+    for beams in (1, 3):
+        method = {"method": "greedy"} if beams == 1 else {"method": "beam", "beam": beams}
+        made_ids = [token.id for token in ours.translate(text, max_length=9, **method).tgt]
+        assert made_ids == generated(net, source, beams, 9) and free[1] not in made_ids[1:]
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_spans_point_into_the_text_and_into_the_translation(
+    made: Any, texts: list[str], monkeypatch: pytest.MonkeyPatch, fast: bool
+) -> None:
+    """Of a tokenizer without offsets they are looked for."""
     ours = made("bart")[2]
+    monkeypatch.setattr(type(made("bart")[1]), "is_fast", property(lambda _: fast))
     for text in texts[:40]:
         for token in ours.bundle.src.encode(text).tokens:
             if token.span and not token.unknown and text.isascii() and token.surface != "▁":
@@ -191,6 +221,13 @@ def test_a_decoder_only_model_is_refused_by_name(made: Any) -> None:
     net = GPT2LMHeadModel(GPT2Config(vocab_size=50, n_embd=8, n_layer=1, n_head=1))
     with pytest.raises(InputError, match=r"GPT2LMHeadModel is not an encoder-decoder model.*seq2seq"):
         translator.adapt(net, made("t5")[1])
+
+
+def test_a_model_that_says_it_is_no_encoder_decoder_is_refused(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    net, tokenizer, _ = made("t5")
+    monkeypatch.setattr(net.config, "is_encoder_decoder", False)
+    with pytest.raises(InputError, match="T5ForConditionalGeneration is not an encoder-decoder model"):
+        translator.adapt(net, tokenizer)
 
 
 def test_an_analysis_of_our_own_layers_is_refused_in_words(made: Any, texts: list[str]) -> None:

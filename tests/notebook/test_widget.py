@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 import zlib
 from collections.abc import Callable
@@ -59,6 +60,32 @@ def test_self_attention_alone_has_one_kind() -> None:
         widget.kind = "cross"
     page = translator.head_view(maps, ["[CLS]", "a", "b"], html_action="return").data
     assert page.startswith("<!doctype html>")
+
+
+def test_what_is_chosen_stays_within_the_kind_that_is_shown() -> None:
+    def even(*shape: int) -> np.ndarray:
+        return np.full(shape, 1 / shape[-1])
+
+    widget: Any = translator.explore(
+        encoder_attention=even(3, 4, 6, 6), cross_attention=even(1, 2, 2, 6),
+        encoder_tokens=list("abcdef"), decoder_tokens=["<s>", "x"],
+    )  # fmt: skip
+    widget.kind = "encoder"
+    widget.layer, widget.head, widget.step = 2, 3, 5
+    widget.kind = "cross"
+    assert (widget.layer, widget.head, widget.step) == (0, 1, 1)
+    assert widget.weights.shape == (2, 6)
+
+
+def test_the_picture_that_a_notebook_stores_is_of_the_head_that_is_shown(make_trace: MakeTrace) -> None:
+    widget: Any = translator.explore(make_trace(0))
+    widget.kind, widget.layer, widget.head = "decoder", 2, 1
+    data, _ = widget._repr_mimebundle_()
+    assert "decoder attention, layer 3, head 2<" in data["image/svg+xml"]
+    assert np.array_equal(widget.weights, widget.trace.decoder[2, 1])
+    texts = [node.text or "" for node in ET.fromstring(data["image/svg+xml"]).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
+    numbers = sorted(text for text in texts if re.fullmatch(r"1?\.\d\d", text))
+    assert numbers == sorted(f"{w:.2f}".removeprefix("0") for w in widget.weights.ravel() if w >= 0.005)
 
 
 def test_without_the_extra_there_is_a_picture(make_trace: MakeTrace, monkeypatch: pytest.MonkeyPatch) -> None:

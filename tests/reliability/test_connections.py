@@ -6,9 +6,12 @@ import asyncio
 import contextlib
 import logging
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +22,7 @@ from translator.ui import connections
 from translator.ui.connections import Connections
 from translator.ui.quiet import Bounded
 
+ROOT = Path(__file__).parents[2]
 LARGE = 64 * 2**20
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -131,6 +135,28 @@ def test_a_trusted_proxy_has_no_bound_of_its_own() -> None:
     known = Connections(each=2, most=10, proxies=frozenset({"10.0.0.1"}))
     assert [known.enter("10.0.0.2") for _ in range(3)] == [True, True, False]
     assert all(known.enter("10.0.0.1") for _ in range(8)) and not known.enter("10.0.0.1")
+
+
+FILES = """
+import resource
+from translator.ui import connections
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+before = connections.Connections()._most
+connections.raise_limit_of_files()
+print(before, connections.Connections()._most, *resource.getrlimit(resource.RLIMIT_NOFILE), hard)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def test_a_process_may_open_as_many_files_as_the_system_lets_it() -> None:
+    """A shell's 256 or 1,024 are no bound; what connections may take leaves room for all else."""
+    done = subprocess.run([sys.executable, "-c", FILES], capture_output=True, text=True, check=True, cwd=ROOT)
+    before, most, soft, kept, hard = map(int, done.stdout.split())
+    assert (before, kept) == (256 - connections.RESERVE, hard)
+    assert soft == (min(hard, connections.FILES) if hard >= 0 else connections.FILES)
+    assert most == max(16, min(connections.MOST, soft - connections.RESERVE)) > before
 
 
 def test_of_each_kind_of_record_so_many_are_written(monkeypatch: pytest.MonkeyPatch) -> None:

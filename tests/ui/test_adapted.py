@@ -164,3 +164,4 @@ def test_serve_offers_what_transformers_loads_by_its_hub_id(
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines()[-1] == f"ann/tiny@{hub_stand_in.COMMIT} 7"
+    assert server.revisions == {hub_stand_in.COMMIT}

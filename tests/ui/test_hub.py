@@ -69,8 +69,11 @@ def left(hub: Hub) -> list[str]:
 
 def test_the_list_has_name_size_and_licence_of_each() -> None:
     ids = [each.id for each in shortlist()]
-    assert {"Helsinki-NLP/opus-mt-en-zh", "Helsinki-NLP/opus-mt-de-fr", "facebook/m2m100_418M"} < {*ids}
-    assert len({*ids}) == len(ids) == len({each.name for each in shortlist()}) == 8
+    pairs = ("en-zh", "zh-en", "de-en", "en-de", "de-fr", "en-es", "en-fr")
+    assert {*ids} == {*(f"Helsinki-NLP/opus-mt-{pair}" for pair in pairs), "facebook/m2m100_418M"}
+    assert len(ids) == len({each.name for each in shortlist()}) == 8
+    for each in shortlist():
+        assert each.languages == tuple(each.name.removeprefix("opus-mt-").split("-")) or each.name == "m2m100_418M"
     assert all(each.size > 10**8 and each.licence in ("apache-2.0", "cc-by-4.0", "mit") for each in shortlist())
 
 

@@ -62,6 +62,18 @@ describe("language pickers", () => {
     press(tgt, "ArrowDown");
     press(tgt, "Enter");
     expect(onChoose).toHaveBeenLastCalledWith({ src: "eng_Latn", tgt: "zho_Hans" });
+    press(tgt, "ArrowDown");
+    press(tgt, "ArrowUp");
+    press(tgt, "Enter");
+    expect(onChoose).toHaveBeenLastCalledWith({ src: "eng_Latn", tgt: "fra_Latn" });
+  });
+
+  it("tell nothing where what is chosen is chosen again", () => {
+    const { onChoose, src } = shown();
+    type(src, "English");
+    press(src, "Enter");
+    expect(src.value).toBe("English");
+    expect(onChoose).not.toHaveBeenCalled();
   });
 
   it("keep what was chosen where nothing fits, or Escape is pressed", () => {
