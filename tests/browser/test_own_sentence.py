@@ -46,6 +46,42 @@ def test_a_role_is_told_with_its_share_and_choosing_it_shows_the_head_that_has_i
     assert table["role"][chosen] == role and table["share"][chosen] == table["share"][best]
 
 
+@pytest.mark.parametrize("step", [1, 9])
+def test_choosing_a_role_shows_a_row_in_which_the_head_does_it(open_page: Callable[..., Page], step: int) -> None:
+    page, text = open_page("?direction=de-en"), "Um 18:30 ging meine Nachbarin in den Park, denn es war warm."
+    type_into(page, text)
+    page.keyboard.press("Enter")
+    translated(page, text)
+    found = trace(page)
+    for kind, beside in (("encoder", {"Previous": -1, "Same": 0, "Next": 1}), ("decoder", {"Previous": -1, "Same": 0})):
+        pick(page, kind=kind)
+        for name, offset in beside.items():
+            button = page.locator(".roles button", has_text=name)
+            if not button.count():
+                continue
+            page.locator(".chips.src .chip" if kind == "encoder" else ".chips.tgt .chip").nth(step).click()
+            button.click()
+            page.wait_for_function(f"document.querySelector('.roles [aria-pressed=true]').innerText.includes('{name}')")
+            seen = shown(page)
+            row = seen["query" if kind == "encoder" else "step"]
+            assert np.argmax(found[kind][seen["layer"]][seen["head"]][row]) == row + offset, (kind, name)
+
+
+def test_a_head_that_looks_at_a_piece_is_told_to_look_at_the_word(open_page: Callable[..., Page]) -> None:
+    page, text = open_page("?direction=en-zh"), "My neighbour walked home in the rain."
+    type_into(page, text)
+    page.keyboard.press("Enter")
+    translated(page, text)
+    pieces = [token["text"] for token in trace(page)["src"]]
+    assert pieces[1:3] == ["neighb", "our"], "a word of two pieces, or this test tests nothing"
+    pick(page, kind="encoder")
+    page.locator(".roles button", has_text="Previous").click()
+    page.locator(".chips.src .chip").nth(3).click()
+    expect(page.locator(".saying")).to_have_text("Reading walked, this head looked at neighbour")
+    page.locator(".chips.src .chip").nth(2).click()
+    expect(page.locator(".saying")).to_have_text("Reading our (part of neighbour), this head looked at neighb")
+
+
 def test_a_head_without_a_role_is_told_the_nearest_one_with_its_share(open_page: Callable[..., Page]) -> None:
     page, text = open_page("?direction=en-zh"), "The bus was late again, so we walked home in the rain and sang."
     type_into(page, text)
@@ -251,6 +287,7 @@ WORDS = "() => Number(document.querySelector('#input-health .counts b').textCont
         ("de-en", "Ja – „das“ ist, glaube ich, 3-mal so viel ...", 8),
         ("en-zh", "I didn't know it, did you?", 6),
         ("en-zh", "Well!", 1),
+        ("de-en", "Um 18:30 kostet das 24,50 Euro.", 6),
     ],
 )
 def test_every_tab_counts_the_same_words(open_page: Callable[..., Page], way: str, text: str, words: int) -> None:
