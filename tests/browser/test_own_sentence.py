@@ -186,6 +186,19 @@ def test_an_emptied_field_has_no_count_of_words(open_page: Callable[..., Page]) 
     type_into(page, "")
     expect(page.locator("#input-health")).to_have_text("nothing typed yet")
     page.wait_for_function("getComputedStyle(document.querySelector('#translation textarea')).opacity < 0.6")
+    assert page.evaluate(SEEN, "#copy") == page.evaluate(SEEN, "#translation textarea"), "one field, its button included"
+
+
+SEEN = """selector => {  // the colour behind the letters, as it is painted on the page
+    const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d');
+    const style = getComputedStyle(document.querySelector(selector));
+    const page = getComputedStyle(document.body).getPropertyValue('--page');
+    for (const [colour, alpha] of [[page, 1], [style.backgroundColor, style.opacity]]) {
+        Object.assign(canvas, { fillStyle: colour, globalAlpha: alpha });
+        canvas.fillRect(0, 0, 1, 1);
+    }
+    return [...canvas.getImageData(0, 0, 1, 1).data].map(each => Math.round(each / 4));
+}"""
 
 
 def test_heads_that_are_laid_over_each_other_are_shown_so_and_by_their_own_legend(

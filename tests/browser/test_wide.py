@@ -16,6 +16,9 @@ RIGHT = "selector => Math.max(...[...document.querySelectorAll(selector)].map(n 
 LONGEST_LINE = """selector => Math.max(...[...document.querySelectorAll(selector)].filter(n => n.checkVisibility())
     .map(n => n.getBoundingClientRect().width / parseFloat(getComputedStyle(n).fontSize)))"""
 
+BROKEN = """selector => [...document.querySelectorAll(selector)].filter(n => n.getClientRects().length > 1)
+    .map(n => n.innerText)"""
+
 
 @pytest.mark.parametrize(("width", "height"), SCREENS)
 def test_maps_grow_with_the_screen(open_page: Callable[..., Page], width: int, height: int) -> None:
@@ -51,3 +54,4 @@ def test_about_stands_in_columns_of_a_readable_length(open_page: Callable[..., P
     assert page.evaluate(RIGHT, "#about .only-en p") > 0.75 * width
     assert page.evaluate(LONGEST_LINE, "#about .only-en p") <= 45  # em: some 90 letters
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(BROKEN, "#about .only-en .prose :is(h2, p, pre)") == []
