@@ -171,6 +171,19 @@ def test_another_direction_dims_what_is_still_of_the_old_one_and_says_so(open_pa
     page.wait_for_function("getComputedStyle(document.querySelector('.work')).opacity === '1'")
 
 
+def test_another_direction_brings_its_example_where_an_example_is_shown(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=en-zh")
+    for way, name in (("de-en", "Deutsch"), ("en-zh", "English →")):
+        page.locator("#direction label", has_text=name).click()
+        wait_shown(page, direction=way, live=False)
+        first = page.evaluate(f"window.__explorerData.examples.find(each => each.direction === '{way}').text")
+        expect(page.locator("#source-text textarea")).to_have_value(first)
+        expect(page.locator("#translation textarea")).to_have_value(shown(page)["translation"])
+        assert shown(page)["source"] == first
+        expect(page.locator(".export .model")).to_contain_text(way)
+        assert not page.evaluate("document.body.matches('.other-pair, .other-text')")
+
+
 def test_a_refusal_goes_with_the_next_letter_and_dims_the_old_translation(open_page: Callable[..., Page]) -> None:
     page = open_page()
     type_into(page, "   ")
