@@ -240,3 +240,18 @@ def test_maps_keep_to_their_place_on_wide_screens_and_after_a_turn(open_page: Ca
             drawn = page.locator("#attention-detail .plot").bounding_box()
             assert drawn is not None
             assert tools["x"] < drawn["x"] + drawn["width"] + 100, "what chooses the view stays near the map"
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+def test_no_choice_of_compare_is_cut(open_page: Callable[..., Page], language: str) -> None:
+    page = open_page(init=f"localStorage.setItem('explorer-language', '{language}')")
+    page.locator("#tabs [role=tab]").nth(1).click()
+    page.wait_for_selector("#compare-direction-a")
+    for width in (390, 1200, 1440, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        assert not page.evaluate("""[...document.querySelectorAll('.compare-side fieldset')].filter(group => {
+            const { right } = group.getBoundingClientRect();
+            return right > group.closest('.compare-side').getBoundingClientRect().right + 1
+                || [...group.querySelectorAll('label')].some(n => n.getBoundingClientRect().right > right + 1);
+        }).map(group => group.innerText)"""), width

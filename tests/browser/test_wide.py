@@ -55,3 +55,17 @@ def test_about_stands_in_columns_of_a_readable_length(open_page: Callable[..., P
     assert page.evaluate(LONGEST_LINE, "#about .only-en p") <= 45  # em: some 90 letters
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate(BROKEN, "#about .only-en .prose :is(h2, p, pre)") == []
+
+
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_the_lesson_uses_the_width(open_page: Callable[..., Page], width: int, height: int) -> None:
+    page = open_page("?direction=de-en", width=width, height=height)
+    page.get_by_role("tab", name="Lesson").click()
+    page.wait_for_selector(".lx:not([aria-busy]) .plot .main-svg")
+    for station in (1, 5):  # pieces of the sentence; weights
+        page.locator(".lx .stations button, .lx .stations a").nth(station - 1).click()
+        page.wait_for_selector(".lx:not([aria-busy]) .plot .main-svg")
+        settle(page)
+        assert page.evaluate(RIGHT, ".lx .plot .main-svg") > 0.9 * width
+        assert page.evaluate(LONGEST_LINE, ".lx .intro") <= 45
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

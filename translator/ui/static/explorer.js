@@ -340,7 +340,7 @@ class="btn primary lab-run"
 <div class="lab-board">
 <header>
 <h2></h2>
-<div class="seg lab-kinds" role="group"></div>
+<div class="seg lab-kinds" role="group" data-english-label="Attention"></div>
 </header>
 <p class="lab-says"></p>
 <div class="lab-grid" translate="no"></div>
@@ -416,7 +416,7 @@ data-w="Use this sentence"
 <div class="code"></div>
 </div>
 <div class="shown">
-<div class="views" role="group"></div>
+<div class="views" role="group" data-english-label="Views"></div>
 <p class="tensor"></p>
 <p class="notice" role="alert" hidden></p>
 <div class="frame">

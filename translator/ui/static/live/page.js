@@ -30,7 +30,7 @@ class="btn primary lab-run"
 <div class="lab-board">
 <header>
 <h2></h2>
-<div class="seg lab-kinds" role="group"></div>
+<div class="seg lab-kinds" role="group" data-english-label="Attention"></div>
 </header>
 <p class="lab-says"></p>
 <div class="lab-grid" translate="no"></div>
