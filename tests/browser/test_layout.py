@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -255,3 +256,14 @@ def test_no_choice_of_compare_is_cut(open_page: Callable[..., Page], language: s
             return right > group.closest('.compare-side').getBoundingClientRect().right + 1
                 || [...group.querySelectorAll('label')].some(n => n.getBoundingClientRect().right > right + 1);
         }).map(group => group.innerText)"""), width
+
+
+def test_no_question_mark_of_a_phone_lies_on_its_neighbour(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=en-zh", width=390, height=844)
+    page.wait_for_selector(".links .ask")
+    for place in (".cand", ".links"):
+        tops = page.evaluate("""place => [...document.querySelectorAll(place + ' .ask')]
+            .filter(n => n.checkVisibility()).map(n => n.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom])
+        """, place)
+        assert len(tops) > 1
+        assert all(upper[1] < lower[0] for upper, lower in pairwise(tops)), place
