@@ -273,7 +273,7 @@ def test_what_was_noticed_stays_said_beside_the_translation(open_page: Callable[
     expect(page.locator("#input-health")).not_to_contain_text("looks like")
 
 
-@pytest.mark.parametrize(("locale", "pair"), [("de-DE", "de-en"), ("zh-CN", "en-zh")])
+@pytest.mark.parametrize(("locale", "pair"), [("de-DE", "de-en"), ("zh-CN", "en-zh"), ("fr-FR", "en-zh")])
 def test_the_page_opens_with_the_pair_of_the_browsers_language(
     open_page: Callable[..., Page], locale: str, pair: str
 ) -> None:
