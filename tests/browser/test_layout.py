@@ -262,8 +262,11 @@ def test_no_question_mark_of_a_phone_lies_on_its_neighbour(open_page: Callable[.
     page = open_page("?direction=en-zh", width=390, height=844)
     page.wait_for_selector(".links .ask")
     for place in (".cand", ".links"):
-        tops = page.evaluate("""place => [...document.querySelectorAll(place + ' .ask')]
+        tops = page.evaluate(
+            """place => [...document.querySelectorAll(place + ' .ask')]
             .filter(n => n.checkVisibility()).map(n => n.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom])
-        """, place)
+        """,
+            place,
+        )
         assert len(tops) > 1
         assert all(upper[1] < lower[0] for upper, lower in pairwise(tops)), place

@@ -199,7 +199,9 @@ def test_an_emptied_field_has_no_count_of_words(open_page: Callable[..., Page]) 
     type_into(page, "")
     expect(page.locator("#input-health")).to_have_text("nothing typed yet")
     page.wait_for_function("getComputedStyle(document.querySelector('#translation textarea')).opacity < 0.6")
-    assert page.evaluate(SEEN, "#copy") == page.evaluate(SEEN, "#translation textarea"), "one field, its button included"
+    assert page.evaluate(SEEN, "#copy") == page.evaluate(SEEN, "#translation textarea"), (
+        "one field, its button included"
+    )
 
 
 SEEN = """selector => {  // the colour behind the letters, as it is painted on the page

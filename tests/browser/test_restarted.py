@@ -1,4 +1,4 @@
-"""A server that ends under an open page and is started again, as a process of its own: nothing that was typed is lost."""
+"""A server that ends under an open page and is started again as its own process: what was typed is kept."""
 
 from __future__ import annotations
 

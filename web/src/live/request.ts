@@ -103,9 +103,7 @@ function closed(bundle: Bundle, ids: readonly number[]): number[] {
     throw new Refusal("nothing to translate: the text has no token that this checkpoint knows");
   const [count, limit] = [ids.length + 1, sourceLimit(bundle)];
   if (count > limit)
-    throw new Refusal(
-      `the text has ${count} tokens; at most ${limit} are allowed, so shorten it`,
-    );
+    throw new Refusal(`the text has ${count} tokens; at most ${limit} are allowed, so shorten it`);
   return [...ids, EOS];
 }
 

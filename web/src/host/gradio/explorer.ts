@@ -15,7 +15,6 @@ import { readPermalink } from "../../state/permalink";
 import { Explorer } from "../../tabs/explorer/explorer";
 import { type Props, type Watch, firstExample, pageData } from "../../tabs/page";
 import { isBusy, makeBusy } from "./busy";
-import { translateToasts } from "./connection";
 import { dim } from "./dimming";
 import { entry } from "./entry";
 import { type Examples, makeExamples } from "./examples";
@@ -199,7 +198,6 @@ class ExplorerPage {
     });
     document.addEventListener("click", (event) => this.clicked(event), true);
     listenToKeys();
-    translateToasts();
     addEventListener("pagehide", () => {
       if (this.settled) keepShown(this.x);
     });
