@@ -264,7 +264,8 @@ def test_no_question_mark_of_a_phone_lies_on_its_neighbour(open_page: Callable[.
     for place in (".cand", ".links"):
         tops = page.evaluate(
             """place => [...document.querySelectorAll(place + ' .ask')]
-            .filter(n => n.checkVisibility()).map(n => n.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom])
+            .filter(n => n.checkVisibility()).map(n => n.getBoundingClientRect())
+            .map(({ top, bottom }) => [top, bottom])
         """,
             place,
         )
