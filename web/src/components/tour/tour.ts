@@ -92,8 +92,8 @@ export const makeTour = (x: Needs): Part => {
     invite.hidden = true;
   });
   card.addEventListener("keydown", (event) => {
-    const onward = event.target === card ? { Enter: 1 } : {}; // its buttons have an Enter of their own
-    const move = { ArrowLeft: -1, ArrowRight: 1, ...onward }[event.key];
+    const onward = event.target === card ? 1 : 0; // its buttons have an Enter of their own
+    const move = { ArrowLeft: -1, ArrowRight: 1, Enter: onward }[event.key];
     if (event.key === "Escape") end();
     else if (move) go(now + move);
     else return;
