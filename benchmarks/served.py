@@ -42,12 +42,20 @@ def free_port() -> int:
 
 
 class App:
-    """`app.py`, started and ready; `close` ends it by SIGTERM and says how long that took."""
+    """`app.py`, started and ready, on a free port or a given one.
+
+    `close` ends it by SIGTERM and says how long that took.
+    """
 
     def __init__(
-        self, environment: dict[str, str] | None = None, *, python: str = sys.executable, workers: int = 1
+        self,
+        environment: dict[str, str] | None = None,
+        *,
+        python: str = sys.executable,
+        workers: int = 1,
+        port: int | None = None,
     ) -> None:
-        self.port = free_port()
+        self.port = port or free_port()
         address = {"GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": str(self.port)}
         self.started = time.monotonic()
         self.process = subprocess.Popen(

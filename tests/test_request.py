@@ -34,10 +34,10 @@ def test_blank_is_nothing_to_translate_and_the_model_is_not_run(
 def test_the_limits_are_exact_and_say_the_size(tiny: Translator) -> None:
     limits = Limits(characters=20, source_tokens=10, target_tokens=12)
     strict = Translator(tiny.bundle, limits=limits)
-    with pytest.raises(InputError, match=r"has 21 characters; at most 20 are allowed, and nothing is cut"):
+    with pytest.raises(InputError, match=r"has 21 characters; at most 20 are allowed, so shorten it"):
         strict.translate("x" * 21)
     assert len(strict.source_ids("x" * 8)) == 10  # the space before the word and EOS are tokens too
-    with pytest.raises(InputError, match=r"has 11 tokens; at most 10 are allowed, and nothing is cut"):
+    with pytest.raises(InputError, match=r"has 11 tokens; at most 10 are allowed, so shorten it"):
         strict.source_ids("x" * 9)
     with pytest.raises(InputError, match="max_length is 13; at most 12"):
         strict.translate("x", max_length=13)

@@ -132,7 +132,7 @@ class Intake:
         ids = _opened(ids, self.bundle.decode.first_id)
         limit = self._target_limit
         if len(ids) > limit:
-            raise InputError(f"the target has {len(ids)} tokens; at most {limit} are allowed, and nothing is cut")
+            raise InputError(f"the target has {len(ids)} tokens; at most {limit} are allowed, so shorten it")
         check_target(self.bundle.model.config, ids, len(ids), name="target")
         return ids
 
@@ -162,7 +162,7 @@ class Intake:
     def _check_length(self, what: str, count: int) -> None:
         limit = self.limits.characters
         if count > limit:
-            raise InputError(f"{what} has {count:,} characters; at most {limit:,} are allowed, and nothing is cut")
+            raise InputError(f"{what} has {count:,} characters; at most {limit:,} are allowed, so shorten it")
 
     def _closed(self, ids: Sequence[int]) -> tuple[int, ...]:
         """Source ids with their EOS, if they are not too many."""
@@ -171,7 +171,7 @@ class Intake:
         closing = self.bundle.src.closing_ids
         count, limit = len(ids) + len(closing), self.source_limit
         if count > limit:
-            raise InputError(f"the text has {count} tokens; at most {limit} are allowed, and nothing is cut")
+            raise InputError(f"the text has {count} tokens; at most {limit} are allowed, so shorten it")
         return (*ids, *closing)
 
     def _forced(self, tokens: str | Sequence[int]) -> tuple[int, ...]:

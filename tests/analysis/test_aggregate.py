@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from translator.analysis.aggregate import by_word, combine, hide, word_groups, word_surfaces
+from translator.analysis.aggregate import by_word, combine, count_words, hide, word_groups, word_surfaces
 from translator.errors import InputError
 
 
@@ -73,3 +73,17 @@ def test_marks_that_do_not_fit_hide_nothing(trace):
     for marks in ({"queries": np.ones(3, dtype=bool)}, {"keys": np.ones((9, 1), dtype=bool)}):
         with pytest.raises(InputError, match="do not fit"):
             hide(trace.cross, **marks)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It cost 24,50 euros at 18:30 on 3/4/2025.", 8),
+        ("1,250.75 of 1.000.000", 3),
+        ("Room 24, 50 beds: 3.", 5),  # a mark with a space after it ends a number
+        ("word.word 3.x x:3 3-mal 2,", 8),
+        ("..., !", 0),
+    ],
+)
+def test_a_number_a_time_and_a_date_are_one_word_each(tiny, text, words):
+    assert count_words(tiny.bundle.src.encode(text).tokens, text) == words

@@ -67,6 +67,8 @@ def test_what_chance_gives_in_a_short_sentence_is_no_role():
     short[..., :, 0] -= 0.15
     found = only(short, rows_for(4, 4, special=(2, 3)))
     assert found.special > 0.6 and found.role != "sink", "half the keys are special: 0.65 of the weight is little more"
+    back = only(peaked(np.array([4, 0, 1, 0, 1]), 5), rows_for(5, 5))
+    assert back.previous == 0.5 and (back.role, back.near) == ("mixed", "previous"), "0.375 beyond chance, below 0.4"
 
 
 def test_the_nearest_role_wins_and_none_is_kept_where_none_fits():

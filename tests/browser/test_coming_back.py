@@ -110,5 +110,8 @@ def test_a_page_left_open_for_an_hour_translates(open_page: Callable[..., Page])
     page.clock.fast_forward("01:00:00")
     settle(page)
     assert shown(page)["source"] == MINE
+    expect(page.locator(".notice.error")).to_have_count(0)
     press(page, "Wir sind da.")
     assert shown(page)["source"] == "Wir sind da."
+    expect(page.locator(".notice.error")).to_have_count(0)
+    expect(page.locator("#stop")).to_be_hidden()

@@ -40,3 +40,15 @@ def test_ones_own_sentence_has_it_too(open_page: Callable[..., Page]) -> None:
     page.click("#translate")
     expect(page.locator("#gloss li", has_text="茶").first.locator(".pinyin")).to_contain_text("chá")
     expect(page.locator("#gloss")).to_contain_text("tea")
+
+
+def test_its_lines_do_not_lie_on_each_other_in_a_room_full_of_people(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=en-zh")
+    page.get_by_role("button", name="Word by word").click()
+    expect(page.locator("#gloss li").first).to_be_visible()
+    page.locator(".chips.tgt .chip").first.focus()
+    page.keyboard.press("f")
+    page.wait_for_selector(".ax.presenting")
+    assert page.evaluate("""[...document.querySelectorAll('#gloss li > *')].every(n =>
+        parseFloat(getComputedStyle(n).lineHeight) >= 1.2 * parseFloat(getComputedStyle(n).fontSize))""")
+    assert page.evaluate("(n => n.scrollHeight <= n.clientHeight + 1)(document.querySelector('#gloss'))")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -120,7 +121,7 @@ def test_nothing_collides_or_is_cut_at_any_width(open_page: Callable[..., Page],
     )
     said = {
         "words": 140, "tokens": 190, "limit": 128, "unknown": 3, "bytes": 14, "normalised": "go", "changed": 12,
-        "problem": "the text has 190 tokens; at most 128 are allowed, and nothing is cut", "split": [],
+        "problem": "the text has 190 tokens; at most 128 are allowed, so shorten it", "split": [],
     }  # fmt: skip
     found: dict[int, list[Any]] = {}
     for width in WIDTHS:
@@ -240,3 +241,33 @@ def test_maps_keep_to_their_place_on_wide_screens_and_after_a_turn(open_page: Ca
             drawn = page.locator("#attention-detail .plot").bounding_box()
             assert drawn is not None
             assert tools["x"] < drawn["x"] + drawn["width"] + 100, "what chooses the view stays near the map"
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+def test_no_choice_of_compare_is_cut(open_page: Callable[..., Page], language: str) -> None:
+    page = open_page(init=f"localStorage.setItem('explorer-language', '{language}')")
+    page.locator("#tabs [role=tab]").nth(1).click()
+    page.wait_for_selector("#compare-direction-a")
+    for width in (390, 1200, 1440, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        assert not page.evaluate("""[...document.querySelectorAll('.compare-side fieldset')].filter(group => {
+            const { right } = group.getBoundingClientRect();
+            return right > group.closest('.compare-side').getBoundingClientRect().right + 1
+                || [...group.querySelectorAll('label')].some(n => n.getBoundingClientRect().right > right + 1);
+        }).map(group => group.innerText)"""), width
+
+
+def test_no_question_mark_of_a_phone_lies_on_its_neighbour(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=en-zh", width=390, height=844)
+    page.wait_for_selector(".links .ask")
+    for place in (".cand", ".links"):
+        tops = page.evaluate(
+            """place => [...document.querySelectorAll(place + ' .ask')]
+            .filter(n => n.checkVisibility()).map(n => n.getBoundingClientRect())
+            .map(({ top, bottom }) => [top, bottom])
+        """,
+            place,
+        )
+        assert len(tops) > 1
+        assert all(upper[1] < lower[0] for upper, lower in pairwise(tops)), place

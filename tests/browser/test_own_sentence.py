@@ -46,6 +46,42 @@ def test_a_role_is_told_with_its_share_and_choosing_it_shows_the_head_that_has_i
     assert table["role"][chosen] == role and table["share"][chosen] == table["share"][best]
 
 
+@pytest.mark.parametrize("step", [1, 9])
+def test_choosing_a_role_shows_a_row_in_which_the_head_does_it(open_page: Callable[..., Page], step: int) -> None:
+    page, text = open_page("?direction=de-en"), "Um 18:30 ging meine Nachbarin in den Park, denn es war warm."
+    type_into(page, text)
+    page.keyboard.press("Enter")
+    translated(page, text)
+    found = trace(page)
+    for kind, beside in (("encoder", {"Previous": -1, "Same": 0, "Next": 1}), ("decoder", {"Previous": -1, "Same": 0})):
+        pick(page, kind=kind)
+        for name, offset in beside.items():
+            button = page.locator(".roles button", has_text=name)
+            if not button.count():
+                continue
+            page.locator(".chips.src .chip" if kind == "encoder" else ".chips.tgt .chip").nth(step).click()
+            button.click()
+            page.wait_for_function(f"document.querySelector('.roles [aria-pressed=true]').innerText.includes('{name}')")
+            seen = shown(page)
+            row = seen["query" if kind == "encoder" else "step"]
+            assert np.argmax(found[kind][seen["layer"]][seen["head"]][row]) == row + offset, (kind, name)
+
+
+def test_a_head_that_looks_at_a_piece_is_told_to_look_at_the_word(open_page: Callable[..., Page]) -> None:
+    page, text = open_page("?direction=en-zh"), "My neighbour walked home in the rain."
+    type_into(page, text)
+    page.keyboard.press("Enter")
+    translated(page, text)
+    pieces = [token["text"] for token in trace(page)["src"]]
+    assert pieces[1:3] == ["neighb", "our"], "a word of two pieces, or this test tests nothing"
+    pick(page, kind="encoder")
+    page.locator(".roles button", has_text="Previous").click()
+    page.locator(".chips.src .chip").nth(3).click()
+    expect(page.locator(".saying")).to_have_text("Reading walked, this head looked at neighbour")
+    page.locator(".chips.src .chip").nth(2).click()
+    expect(page.locator(".saying")).to_have_text("Reading our (part of neighbour), this head looked at neighb")
+
+
 def test_a_head_without_a_role_is_told_the_nearest_one_with_its_share(open_page: Callable[..., Page]) -> None:
     page, text = open_page("?direction=en-zh"), "The bus was late again, so we walked home in the rain and sang."
     type_into(page, text)
@@ -135,6 +171,19 @@ def test_another_direction_dims_what_is_still_of_the_old_one_and_says_so(open_pa
     page.wait_for_function("getComputedStyle(document.querySelector('.work')).opacity === '1'")
 
 
+def test_another_direction_brings_its_example_where_an_example_is_shown(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=en-zh")
+    for way, name in (("de-en", "Deutsch"), ("en-zh", "English →")):
+        page.locator("#direction label", has_text=name).click()
+        wait_shown(page, direction=way, live=False)
+        first = page.evaluate(f"window.__explorerData.examples.find(each => each.direction === '{way}').text")
+        expect(page.locator("#source-text textarea")).to_have_value(first)
+        expect(page.locator("#translation textarea")).to_have_value(shown(page)["translation"])
+        assert shown(page)["source"] == first
+        expect(page.locator(".export .model")).to_contain_text(way)
+        assert not page.evaluate("document.body.matches('.other-pair, .other-text')")
+
+
 def test_a_refusal_goes_with_the_next_letter_and_dims_the_old_translation(open_page: Callable[..., Page]) -> None:
     page = open_page()
     type_into(page, "   ")
@@ -150,6 +199,21 @@ def test_an_emptied_field_has_no_count_of_words(open_page: Callable[..., Page]) 
     type_into(page, "")
     expect(page.locator("#input-health")).to_have_text("nothing typed yet")
     page.wait_for_function("getComputedStyle(document.querySelector('#translation textarea')).opacity < 0.6")
+    assert page.evaluate(SEEN, "#copy") == page.evaluate(SEEN, "#translation textarea"), (
+        "one field, its button included"
+    )
+
+
+SEEN = """selector => {  // the colour behind the letters, as it is painted on the page
+    const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d');
+    const style = getComputedStyle(document.querySelector(selector));
+    const page = getComputedStyle(document.body).getPropertyValue('--page');
+    for (const [colour, alpha] of [[page, 1], [style.backgroundColor, style.opacity]]) {
+        Object.assign(canvas, { fillStyle: colour, globalAlpha: alpha });
+        canvas.fillRect(0, 0, 1, 1);
+    }
+    return [...canvas.getImageData(0, 0, 1, 1).data].map(each => Math.round(each / 4));
+}"""
 
 
 def test_heads_that_are_laid_over_each_other_are_shown_so_and_by_their_own_legend(
@@ -211,7 +275,7 @@ def test_what_was_noticed_stays_said_beside_the_translation(open_page: Callable[
     expect(page.locator("#input-health")).not_to_contain_text("looks like")
 
 
-@pytest.mark.parametrize(("locale", "pair"), [("de-DE", "de-en"), ("zh-CN", "en-zh")])
+@pytest.mark.parametrize(("locale", "pair"), [("de-DE", "de-en"), ("zh-CN", "en-zh"), ("fr-FR", "en-zh")])
 def test_the_page_opens_with_the_pair_of_the_browsers_language(
     open_page: Callable[..., Page], locale: str, pair: str
 ) -> None:
@@ -251,6 +315,7 @@ WORDS = "() => Number(document.querySelector('#input-health .counts b').textCont
         ("de-en", "Ja – „das“ ist, glaube ich, 3-mal so viel ...", 8),
         ("en-zh", "I didn't know it, did you?", 6),
         ("en-zh", "Well!", 1),
+        ("de-en", "Um 18:30 kostet das 24,50 Euro.", 6),
     ],
 )
 def test_every_tab_counts_the_same_words(open_page: Callable[..., Page], way: str, text: str, words: int) -> None:

@@ -78,14 +78,19 @@ def test_pills_of_examples_leave_no_gap(open_page: Callable[..., Page], language
 
 
 @pytest.mark.parametrize(
-    ("language", "direction", "decoding"),
-    [("en", "Direction", "Decoding"), ("de", "Richtung", "Dekodierung"), ("zh", "方向", "解码")],
+    ("language", "direction", "decoding", "languages"),
+    [
+        ("en", "Direction", "Decoding", "Language of the page"),
+        ("de", "Richtung", "Dekodierung", "Sprache der Seite"),
+        ("zh", "方向", "解码", "页面语言"),
+    ],
 )
 def test_groups_have_a_name_in_every_language(
-    open_page: Callable[..., Page], language: str, direction: str, decoding: str
+    open_page: Callable[..., Page], language: str, direction: str, decoding: str, languages: str
 ) -> None:
     page = open_page(init=f"localStorage.setItem('explorer-language', '{language}')")
     expect(page.get_by_role("group", name=direction, exact=True)).to_be_visible()
+    expect(page.get_by_role("group", name=languages, exact=True)).to_be_visible()
     page.click(".settings-toggle")
     expect(page.get_by_role("group", name=decoding, exact=True)).to_be_visible()
 

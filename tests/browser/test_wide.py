@@ -16,6 +16,9 @@ RIGHT = "selector => Math.max(...[...document.querySelectorAll(selector)].map(n 
 LONGEST_LINE = """selector => Math.max(...[...document.querySelectorAll(selector)].filter(n => n.checkVisibility())
     .map(n => n.getBoundingClientRect().width / parseFloat(getComputedStyle(n).fontSize)))"""
 
+BROKEN = """selector => [...document.querySelectorAll(selector)].filter(n => n.getClientRects().length > 1)
+    .map(n => n.innerText)"""
+
 
 @pytest.mark.parametrize(("width", "height"), SCREENS)
 def test_maps_grow_with_the_screen(open_page: Callable[..., Page], width: int, height: int) -> None:
@@ -51,3 +54,18 @@ def test_about_stands_in_columns_of_a_readable_length(open_page: Callable[..., P
     assert page.evaluate(RIGHT, "#about .only-en p") > 0.75 * width
     assert page.evaluate(LONGEST_LINE, "#about .only-en p") <= 45  # em: some 90 letters
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(BROKEN, "#about .only-en .prose :is(h2, p, pre)") == []
+
+
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_the_lesson_uses_the_width(open_page: Callable[..., Page], width: int, height: int) -> None:
+    page = open_page("?direction=de-en", width=width, height=height)
+    page.get_by_role("tab", name="Lesson").click()
+    page.wait_for_selector(".lx:not([aria-busy]) .plot .main-svg")
+    for station in (1, 5):  # pieces of the sentence; weights
+        page.locator(".lx .stations button, .lx .stations a").nth(station - 1).click()
+        page.wait_for_selector(".lx:not([aria-busy]) .plot .main-svg")
+        settle(page)
+        assert page.evaluate(RIGHT, ".lx .plot .main-svg") > 0.9 * width
+        assert page.evaluate(LONGEST_LINE, ".lx .intro") <= 45
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -14,7 +14,7 @@ import pytest
 
 from translator import Trace, Translator
 from translator.analysis import edit, forced, interventions
-from translator.ui import lab, lab_views
+from translator.ui import lab, lab_views, session
 from translator.ui.live.site import write_site
 
 TEXT = "Ich renne in den Park."
@@ -40,6 +40,21 @@ def ask(run_node: Callable[..., Any], site: Path) -> Callable[..., list[dict[str
 
 def never() -> bool:
     return False
+
+
+COUNTED = (
+    "Um 18:30 kostet das 24,50 Euro, am 3/4/2025 1.250,75.",
+    "Ja – „das“ ist 3-mal so viel ... 2, 3 x:4",
+    "١٢٫٥ ١٢.٥ 🙂 1.",
+    "   ",
+)
+
+
+def test_a_typed_text_is_told_of_as_the_server_does(tiny: Translator, ask: Callable[..., Any]) -> None:
+    answers = ask(*(("inspect", {"text": text}) for text in COUNTED))
+    for text, found in zip(COUNTED, answers, strict=True):
+        expected = session.health(tiny, text)
+        assert {name: found["value"][name] for name in expected} == expected, text
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])

@@ -68,7 +68,7 @@ def test_scores_are_sacrebleus_over_all_references(engine: Translator, settings:
 def test_a_refused_source_is_named_and_scores_as_nothing(engine: Translator) -> None:
     found = evaluate(engine, PAIRS, "news", max_length=5)
     assert len(found.refused) == 1
-    assert found.refused[0].startswith("source 2: the text has ") and "nothing is cut" in found.refused[0]
+    assert found.refused[0].startswith("source 2: the text has ") and "so shorten it" in found.refused[0]
 
 
 @pytest.mark.parametrize("world", [2, 3, 5])

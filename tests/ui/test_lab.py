@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -62,9 +63,13 @@ def test_one_quantity_is_one_number_wherever_it_is_shown(tiny_checkpoint: Path) 
     np.testing.assert_array_equal(values, head_importance(model, trace, ["cross"])["cross"])
 
 
-def test_a_beam_tree_is_searched_as_the_checkpoint_says_unless_one_says_otherwise(tiny_checkpoint: Path) -> None:
+@pytest.mark.parametrize("penalty", [0.6, 1.7])
+def test_a_beam_tree_is_searched_as_the_checkpoint_says_unless_one_says_otherwise(
+    tiny_checkpoint: Path, penalty: float
+) -> None:
     """The same search as `method="beam"`: the same winner, the same scores."""
     model = Models({"de-en": tiny_checkpoint}, device="cpu").get("de-en")
+    object.__setattr__(model.bundle, "decode", replace(model.bundle.decode, length_penalty=penalty))
     trace = model.translate("Das Haus ist alt.", method="greedy")
     left = lab_views.view(model, "beams", trace, {"beam": None, "penalty": None}, lambda: False)
     own = model.bundle.decode

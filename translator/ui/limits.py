@@ -28,7 +28,7 @@ def text(value: object, what: str = "the text") -> str:
         raise InputError(f"{what} must be a string")
     if len(value) > CHARACTERS:
         size = f"{len(value):,} characters; at most {CHARACTERS:,} are allowed"
-        raise InputError(f"{what} has {size}, and nothing is cut")
+        raise InputError(f"{what} has {size}, so shorten it")
     return _SURROGATE.sub("\ufffd", value)
 
 

@@ -2,6 +2,7 @@
 
 import { copyText } from "./dom/clipboard";
 import { whenIdle } from "./dom/screen";
+import { translateToasts } from "./host/gradio/connection";
 import { entry } from "./host/gradio/entry";
 import { mountExplorer } from "./host/gradio/explorer";
 import { type Asks, directionIn, keepLanguages } from "./host/gradio/direction";
@@ -106,5 +107,6 @@ const follow = () => {
 };
 addEventListener("hashchange", follow);
 follow();
+void pageSettled.then(translateToasts);
 const question = readLabLink(location.hash);
 if (question) void pageSettled.then(() => askLab(question));

@@ -62,7 +62,7 @@ export function targetIds(bundle: Bundle, target: string | readonly number[]): n
   const limit = targetLimit(bundle);
   if (ids.length > limit)
     throw new Refusal(
-      `the target has ${ids.length} tokens; at most ${limit} are allowed, and nothing is cut`,
+      `the target has ${ids.length} tokens; at most ${limit} are allowed, so shorten it`,
     );
   checkTarget(bundle.model.config, ids, ids.length, "target");
   return ids;
@@ -93,7 +93,7 @@ function checkLength(what: string, text: string): void {
   if (count > LIMITS.characters)
     throw new Refusal(
       `${what} has ${count.toLocaleString("en")} characters; at most ` +
-        `${LIMITS.characters.toLocaleString("en")} are allowed, and nothing is cut`,
+        `${LIMITS.characters.toLocaleString("en")} are allowed, so shorten it`,
     );
 }
 
@@ -103,9 +103,7 @@ function closed(bundle: Bundle, ids: readonly number[]): number[] {
     throw new Refusal("nothing to translate: the text has no token that this checkpoint knows");
   const [count, limit] = [ids.length + 1, sourceLimit(bundle)];
   if (count > limit)
-    throw new Refusal(
-      `the text has ${count} tokens; at most ${limit} are allowed, and nothing is cut`,
-    );
+    throw new Refusal(`the text has ${count} tokens; at most ${limit} are allowed, so shorten it`);
   return [...ids, EOS];
 }
 

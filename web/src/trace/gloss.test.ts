@@ -24,6 +24,24 @@ it("needs no server for the head's own words", () => {
   expect(glossOf(alone).every(({ pinyin, from }) => !pinyin && from !== "glossary")).toBe(true);
 });
 
+it("does not give two neighbours the same word of the source", () => {
+  const { words, gloss, ...rest } = payload("en-zh-father");
+  const [at, next] = [gloss![0], gloss![1]];
+  const both = new Translation({
+    ...rest,
+    words,
+    gloss: [
+      { ...at, s: "了", d: "" },
+      { ...at, s: "孩子", d: "children" },
+      { ...next, d: "" },
+    ],
+  });
+  const [particle, child, other] = glossOf(both);
+  expect(particle).toMatchObject({ meaning: "", from: "" });
+  expect(child).toMatchObject({ meaning: "children", from: "glossary" });
+  expect(other.meaning).toBe(glossOf(example("en-zh-father"))[1].meaning);
+});
+
 it("is for Chinese alone", () => {
   expect(canGloss(example("de-en-in-den"))).toBe(false);
   expect(canGloss(example("en-zh-father"))).toBe(true);

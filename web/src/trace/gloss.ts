@@ -61,12 +61,18 @@ const sourceOf = (trace: Translation, tokens: number[]): { text: string; weight:
   return { text: found.map((each) => each.trim()).join(" "), weight };
 };
 
-export const glossOf = (trace: Translation): Glossed[] =>
-  (trace.gloss ?? plainWords(trace)).map(({ t, u, s, p, d }) => {
-    const tokens = Array.from({ length: u - t + 1 }, (_, i) => t + i);
-    const { text, weight } = sourceOf(trace, tokens);
-    const sure = weight >= SURE;
-    const meaning = sure ? text : d || text;
+export const glossOf = (trace: Translation): Glossed[] => {
+  const words = (trace.gloss ?? plainWords(trace)).map((word) => {
+    const tokens = Array.from({ length: word.u - word.t + 1 }, (_, i) => word.t + i);
+    return { ...word, tokens, source: sourceOf(trace, tokens) };
+  });
+  return words.map(({ s, p, d, tokens, source: { text, weight } }, at) => {
+    // Two words side by side cannot both mean the same one: of a particle a glossary knows better than the head.
+    const shared = [at - 1, at + 1].some((beside) => words[beside]?.source.text === text);
+    const sure = weight >= SURE && !shared;
+    const particle = shared && s.trim().length === 1; // and no glossary has it: it says nothing by itself
+    const meaning = sure ? text : d || (particle ? "" : text);
     const from = meaning === "" ? "" : sure || !d ? "head" : "glossary";
     return { tokens, text: s.trim(), pinyin: p, meaning, from };
   });
+};

@@ -119,7 +119,7 @@ const sentence = (x: Needs): (Node | string)[] => {
   const { kind, layer, head } = x.state;
   const picture = x.picture();
   const reading = x.trace.stats(kind, layer, head)?.reading ?? "";
-  const looked = lookedAt(picture, x.rowIndex(picture), kind, reading);
+  const looked = lookedAt(x.trace, picture, x.rowIndex(picture), kind, reading);
   if (!looked) return [];
   const { reads, predicts, key } = looked;
   return tParts(sentenceOf(looked), { reads, predicts, key });

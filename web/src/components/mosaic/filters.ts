@@ -7,15 +7,20 @@ import type { Role } from "../../protocol/messages";
 import type { ExplorerContext } from "../../state/context";
 import type { View } from "../../state/view";
 import { ROLES, roleName } from "../../trace/names";
+import { roleRow } from "../../trace/role-row";
 import { roleBar, strongestHead } from "../../trace/roles";
 import { sorts } from "./order";
 
 type Needs = Pick<ExplorerContext, "find" | "state" | "trace" | "set">;
 
-/** Whoever looks for a role is shown the head that has it most. */
+/** Whoever looks for a role is shown the head that has it most, in a row in which it does that. */
 const headWith = ({ trace, state }: Needs, role: Role | null): Partial<View> => {
-  const place = role && strongestHead(trace, state.kind, role);
-  return place ? { layer: place[0], head: place[1], hover: null } : {};
+  const { kind } = state;
+  const place = role && strongestHead(trace, kind, role);
+  if (!place) return {};
+  const row = roleRow(trace, kind, place, role, trace.rowOf(kind, state));
+  const chosen = kind === "encoder" ? { query: row } : { step: row };
+  return { layer: place[0], head: place[1], hover: null, ...chosen };
 };
 
 const roleButton = (x: Needs, value: Role | null, name: string, count: number): HTMLElement => {

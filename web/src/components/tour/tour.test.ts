@@ -52,6 +52,17 @@ describe("the tour", () => {
     expect(document.activeElement).toBe(x.find(".export [data-tour]"));
   });
 
+  it("goes on by Enter, pressed again where it began", () => {
+    const { card, button, begin } = shown();
+    begin();
+    const enter = (node: Element) =>
+      node.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    enter(card);
+    expect(place(card)).toBe(`2 / ${STOPS}`);
+    enter(button("Back")!);
+    expect(place(card)).toBe(`2 / ${STOPS}`);
+  });
+
   it("shows the head that aligns best while it tells of it", () => {
     const { x, button, begin } = shown();
     x.set({ kind: "encoder", layer: 0, head: 0, view: "arcs" });

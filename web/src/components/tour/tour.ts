@@ -92,7 +92,8 @@ export const makeTour = (x: Needs): Part => {
     invite.hidden = true;
   });
   card.addEventListener("keydown", (event) => {
-    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const onward = event.target === card ? 1 : 0; // its buttons have an Enter of their own
+    const move = { ArrowLeft: -1, ArrowRight: 1, Enter: onward }[event.key];
     if (event.key === "Escape") end();
     else if (move) go(now + move);
     else return;

@@ -46,9 +46,9 @@ export const keepShown = (x: Explorer): void => {
 };
 
 export const readOpening = (x: Explorer, examples: Examples): Opening => {
-  const { directions, settings: names, examples: all } = pageData();
+  const { directions, hub, settings: names, examples: all } = pageData();
   const asked =
-    directionInSearch(location.search, directions) ?? pairOf(navigator.language, directions);
+    directionInSearch(location.search, directions) ?? pairOf(navigator.language, directions, hub);
   const offered = (way: string | null): boolean =>
     !!way && directions.includes(readDirection(way).name);
   const link = readPermalink(remembered() ?? location.hash);

@@ -3,12 +3,13 @@
 import type { Health, Piece } from "../../protocol/messages";
 import { LIMITS } from "../../protocol/registry";
 import { countCharacters } from "../text/characters";
-import type { Normalised } from "../text/normalise";
-import type { Encoding } from "../text/tokenizer";
+import type { Normalised, Span } from "../text/normalise";
+import type { Encoding, Token } from "../text/tokenizer";
 import { plain } from "./label";
 
 const BYTE = /^<0x[0-9A-F]{2}>$/;
 const WORD = /[\p{L}\p{N}]/u;
+const PARTS_OF_A_NUMBER = /^\p{Nd}[.,:/]\p{Nd}$/u;
 
 /** `limit` are the tokens that a text may have; `problem` the sentence with which it will be refused, if it will. */
 export function healthMessage(
@@ -20,9 +21,8 @@ export function healthMessage(
   const nothing = { words: 0, tokens: 0, unknown: 0, bytes: 0, changed: 0, normalised: "" };
   if (countCharacters(text) > LIMITS.characters) return { ...nothing, limit, problem };
   const { normalised, tokens } = encode(text);
-  const words = tokens.filter(({ span }) => span && WORD.test(text.slice(...span)));
   return {
-    words: new Set(words.map(({ word }) => word)).size,
+    words: countWords(tokens, text),
     tokens: tokens.length + 1,
     unknown: tokens.filter(({ unknown }) => unknown).length,
     bytes: tokens.filter(({ surface }) => BYTE.test(surface)).length,
@@ -31,6 +31,22 @@ export function healthMessage(
     limit,
     problem,
   };
+}
+
+/** How many words of a text the tokens stand for: count_words of analysis/aggregate.py. */
+function countWords(tokens: readonly Token[], text: string): number {
+  const places = new Map<number, Span>();
+  for (const { span, word } of tokens) {
+    if (!span || !WORD.test(text.slice(...span))) continue;
+    const [start, end] = places.get(word) ?? span;
+    places.set(word, [Math.min(start, span[0]), Math.max(end, span[1])]);
+  }
+  const found = [...places.values()].sort(([a], [b]) => a - b);
+  const joined = found.filter(([start], at) => {
+    const end = found[at - 1]?.[1];
+    return end !== undefined && PARTS_OF_A_NUMBER.test(text.slice(end - 1, start + 1));
+  });
+  return found.length - joined.length;
 }
 
 /** Every word of a text in the pieces that the model will read. */
