@@ -121,6 +121,42 @@ def test_the_shipped_checkpoint_translates_as_python_does(context: BrowserContex
         check(type_and_translate(page, "Gestern habe ich ein gutes Buch gelesen."), model)
 
 
+NAMES = """(ticks) => [...document.querySelectorAll(`#attention-detail :is(${ticks})`)]
+    .filter((node) => node.textContent.trim() && getComputedStyle(node).visibility !== "hidden")
+    .map((node) => [node.textContent, node.getBoundingClientRect()])
+    .map(([name, { x, y, width, height }]) => [name, [x + width / 2, y + height / 2]])"""
+"""Every name round the map, and its middle."""
+COLOURS = """async (image) => {
+    const picture = new Image();
+    picture.src = document.querySelector(`#attention-detail ${image}`).href.baseVal;
+    await picture.decode();
+    const canvas = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+    canvas.drawImage(picture, 0, 0);
+    return [...canvas.getImageData(0, 0, picture.width, picture.height).data];
+}"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_until_plotly_has_come_the_map_stands_as_plotly_will_draw_it(browser: Browser, host: Any, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    held: list[Any] = []
+    context.route("**/plotly.js*", lambda route: held.append(route))
+    page = context.new_page()
+    page.goto(host.address, wait_until="commit")
+    page.wait_for_selector("#attention-detail .sketch text")
+    sketched, cells = page.evaluate(NAMES, ".sketch text"), page.evaluate(COLOURS, ".sketch image")
+    until(page, lambda: held)[0].continue_()
+    page.wait_for_selector("#attention-detail .xtick")
+    drawn = page.evaluate(NAMES, ".xtick text, .ytick text, .y2tick text")
+    assert page.locator(".sketch").count() == 0
+    assert len(drawn) > 8
+    for name, place in drawn:
+        away = min(np.abs(np.subtract(place, other)).max() for named, other in sketched if named == name)
+        assert away <= 4, (name, place, sketched)  # pixels
+    np.testing.assert_allclose(page.evaluate(COLOURS, ".heatmaplayer image"), cells, atol=8)  # 33 colours between
+    context.close()
+
+
 def test_an_address_says_direction_and_text(context: BrowserContext, host: Any, tiny: Translator) -> None:
     page = opened(context, f"{host.address}?direction=tiny&text=Das%20Haus%20ist%20alt.")
     until(page, lambda: (shown(page) or {}).get("source") == TYPED)
