@@ -186,6 +186,9 @@ class _Site:
         manifest = {"version": MANIFEST_VERSION, "engine": engine, "directions": list(self.checkpoints)}
         self.write_json("manifest.json", {**manifest, "checkpoints": self.checkpoints})
         version = self._version()
+        words = {name: f"words-{name}.json" for name in frontend.locales()}
+        for name, table in frontend.locales().items():
+            self.write_json(words[name], table)
         told = {
             "examples": examples,
             "address": "examples/",
@@ -193,14 +196,15 @@ class _Site:
             "settings": SETTINGS,
             "directions": [offer["direction"] for offer in offers],
             "lab": lab.for_page(),
+            "words": {name: f"{file}?v={version}" for name, file in words.items()},
             "site": {"version": version, "offers": offers},
         }
-        words = f"window.__explorerData={json.dumps(told, ensure_ascii=False)};{frontend.words()}\n"
-        self.write("data.js", words.encode())
+        self.write("data.js", f"window.__explorerData={json.dumps(told, ensure_ascii=False)};\n".encode())
         first = examples[0]["id"] if examples else None
         self.write(INDEX, index_page(version, first).encode())
-        shell = [f"{name}?v={version}" for name in ("page.js", "page.css", "plotly.js", "data.js", "worker.js")]
-        shell += ["./", "icon.svg", "app.webmanifest", "offline.html", "positions.json", f"manifest.json?v={version}"]
+        versioned = ("page.js", "page.css", "plotly.js", "data.js", "worker.js", "manifest.json", *words.values())
+        shell = [f"{name}?v={version}" for name in versioned]
+        shell += ["./", "icon.svg", "app.webmanifest", "offline.html", "positions.json"]
         shell += [f"examples/{each['id']}.json" for each in examples]
         self.write_json("shell.json", shell)
         if not (self.folder / "README.md").exists():

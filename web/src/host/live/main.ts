@@ -4,6 +4,7 @@ import { copyText } from "../../dom/clipboard";
 import { el } from "../../dom/element";
 import { recall } from "../../dom/storage";
 import { plant } from "../../dom/template";
+import { fetchWords, pageLanguage } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { ANSWERED } from "../../live/calls";
 import { loadPlotly } from "../../plot/plotly";
@@ -127,6 +128,7 @@ const dress = (first: string): void => {
 
 const open = async (): Promise<void> => {
   const first = site().offers[0]!.direction;
+  await fetchWords(pageLanguage());
   dress(first);
   const line = document.querySelector<HTMLElement>("#weights")!;
   mountTabs((panel) => panel.querySelector(".weights-place")?.append(line)); // wherever they are waited for
