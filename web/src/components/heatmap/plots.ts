@@ -162,6 +162,7 @@ export const makePlots = (wire: (drawn: Drawn) => void): Plots => {
     const { node } = of(who.state.kind);
     node.replaceChildren(sketch(heatFigure(picture, who.state.kind, view), table));
     node.style.height = view.height + "px";
+    dispatchEvent(new Event("explorer-sketched"));
   };
   return { of, fill, sketch: sketched };
 };

@@ -7,7 +7,7 @@ import { plant } from "../../dom/template";
 import { fetchWords, pageLanguage } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { ANSWERED } from "../../live/calls";
-import { loadPlotly } from "../../plot/plotly";
+import { bringPlotly } from "../../plot/plotly";
 import type { LabServer } from "../../protocol/lab";
 import type { ExplorerServer } from "../../protocol/server";
 import { answersOnly, askLab } from "../../state/ask";
@@ -139,7 +139,7 @@ const open = async (): Promise<void> => {
     LabServer;
   const { props, watch, send } = channel();
   mountExplorer(document.querySelector("#explorer")!, props, watch, server);
-  loadPlotly(pageData().plotly!, (why) => entry.explorer.notice(why, true));
+  bringPlotly(pageData().plotly!, (why) => entry.explorer.notice(why, true));
   const opens = firstExample(first);
   if (opens) send({ kind: "example", id: opens.id });
   else entry.explorer.empty(t("Nothing translated yet."));
