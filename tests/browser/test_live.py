@@ -324,6 +324,14 @@ def test_nothing_asks_the_lab_for_a_view_that_it_lacks(context: BrowserContext, 
     assert page.locator("#compare .carries").is_hidden()
 
 
+def test_about_says_how_to_cite_it(context: BrowserContext, host: Any) -> None:
+    page = opened(context, host.address)
+    page.click("[role=tab]:has-text('About')")
+    entry = page.inner_text("#about pre")
+    assert entry.startswith("@software{attention_explorer,") and entry.endswith("}")
+    assert f"version = {{{translator.__version__}}}" in entry
+
+
 def test_the_lab_and_compare(context: BrowserContext, host: Any, tiny: Translator) -> None:
     page = opened(context, host.address)
     page.click("[role=tab]:has-text('Lab')")
@@ -384,15 +392,34 @@ def test_positions_are_drawn_as_by_python(context: BrowserContext, host: Any, ti
     until(page, lambda: heat(tiny.bundle.model.src_positions.numpy()[:40, :20]))
 
 
-def test_another_language_is_noticed_and_its_direction_is_one_press_away(
-    context: BrowserContext, tiny: Translator, tmp_path: Path
-) -> None:
-    bundle, pairs = tiny.bundle, []
+@pytest.fixture(scope="module")
+def two_ways(tiny: Translator, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of two directions, the first of which alone has a prepared translation."""
+    bundle, pairs, place = tiny.bundle, [], tmp_path_factory.mktemp("two")
     for name in ("de-en", "en-de"):
         config = {"name": name, "card": f"# {name}\n", "decode": bundle.decode, "src": bundle.src, "tgt": bundle.tgt}
-        pairs.append(translator.load(save_bundle(tmp_path / name, model=bundle.model, **config), device="cpu"))
-    write_site(tmp_path / "site", pairs, texts=[PREPARED])
-    with _file_host().host(tmp_path / "site") as serving:
+        pairs.append(translator.load(save_bundle(place / name, model=bundle.model, **config), device="cpu"))
+    write_site(place / "site", pairs, texts=[PREPARED])
+    return place / "site"
+
+
+@pytest.mark.parametrize("asked", ["de-en", "en-de"])
+def test_only_the_direction_that_is_asked_for_sends_its_example(browser: Browser, two_ways: Path, asked: str) -> None:
+    context = browser.new_context(service_workers="block")  # which fetches them all, for later
+    with _file_host().host(two_ways) as serving:
+        page = context.new_page()
+        page.goto(f"{serving.address}?direction={asked}")
+        page.wait_for_selector("#attention-detail .xtick" if asked == "de-en" else "text=Nothing translated yet.")
+        assert page.is_checked(f"#direction input[value={asked}]")
+        examples = [path for path, _ in serving.asked if "examples/" in path]
+    context.close()
+    assert len(examples) == (asked == "de-en")  # once: the page takes what was sent for early
+
+
+def test_another_language_is_noticed_and_its_direction_is_one_press_away(
+    context: BrowserContext, two_ways: Path
+) -> None:
+    with _file_host().host(two_ways) as serving:
         page = opened(context, serving.address)
         page.click("#source-text textarea")
         page.keyboard.press("ControlOrMeta+a")

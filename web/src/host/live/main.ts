@@ -37,7 +37,7 @@ import { chosenSettings, directions, fillSettings, settingsForm, settingValues }
 import markup from "./page.html";
 import { mountPositions } from "./positions";
 import { liveServer } from "./server";
-import { offerOf, site } from "./site";
+import { offerOf, opensWith, site } from "./site";
 import { mountTabs } from "./tabs";
 import { translateHere } from "./translating";
 import { Weights } from "./weights";
@@ -127,7 +127,7 @@ const dress = (first: string): void => {
 };
 
 const open = async (): Promise<void> => {
-  const first = site().offers[0]!.direction;
+  const first = opensWith();
   await fetchWords(pageLanguage());
   dress(first);
   const line = document.querySelector<HTMLElement>("#weights")!;
