@@ -263,8 +263,11 @@ def test_a_phone(browser: Browser, host: Any, tiny: Translator) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, locale="de-DE")
     page = opened(context, host.address)
     check(type_and_translate(page, TYPED), tiny)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.inner_text("#translate") == "Übersetzen"
+    tabs = page.locator("#tabs > .tab-wrapper [role=tab]")
+    for at in range(tabs.count()):
+        tabs.nth(at).click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, tabs.nth(at).inner_text()
     context.close()
 
 

@@ -207,8 +207,8 @@ class _Site:
             "words": {name: f"{file}?v={version}" for name, file in words.items()},
             "site": {"version": version, "offers": offers, "citation": citation()},
         }
-        data = f"window.__explorerData={json.dumps(told, ensure_ascii=False)};\n"
-        self.write("data.js", data.encode() + (LIVE / "early.js").read_bytes())
+        statement = f"window.__explorerData={json.dumps(told, ensure_ascii=False)};\n"
+        self.write("data.js", statement.encode() + (LIVE / "early.js").read_bytes())
         self.write(INDEX, index_page(version).encode())
         versioned = ("page.js", "page.css", "plotly.js", "data.js", "worker.js", "manifest.json", *words.values())
         shell = [f"{name}?v={version}" for name in versioned]
