@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 
 _WATCH = """(() => {
     const look = () => {
-        if (document.querySelector('#attention-detail .xtick')) window.firstMap = performance.now();
+        if (document.querySelector('#attention-detail :is(.sketch text, .xtick)')) window.firstMap = performance.now();
         else requestAnimationFrame(look);
     };
     look();

@@ -115,6 +115,7 @@ const builds = [
     format: "esm",
     entryPoints: [
       { in: "src/host/live/main.ts", out: "page" },
+      { in: "src/host/live/early.ts", out: "early" },
       { in: "src/host/live/live.css", out: "page" },
       { in: "src/live/worker.ts", out: "worker" },
       { in: "src/live/sw.ts", out: "sw" },

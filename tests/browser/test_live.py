@@ -121,6 +121,42 @@ def test_the_shipped_checkpoint_translates_as_python_does(context: BrowserContex
         check(type_and_translate(page, "Gestern habe ich ein gutes Buch gelesen."), model)
 
 
+NAMES = """(ticks) => [...document.querySelectorAll(`#attention-detail :is(${ticks})`)]
+    .filter((node) => node.textContent.trim() && getComputedStyle(node).visibility !== "hidden")
+    .map((node) => [node.textContent, node.getBoundingClientRect()])
+    .map(([name, { x, y, width, height }]) => [name, [x + width / 2, y + height / 2]])"""
+"""Every name round the map, and its middle."""
+COLOURS = """async (image) => {
+    const picture = new Image();
+    picture.src = document.querySelector(`#attention-detail ${image}`).href.baseVal;
+    await picture.decode();
+    const canvas = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+    canvas.drawImage(picture, 0, 0);
+    return [...canvas.getImageData(0, 0, picture.width, picture.height).data];
+}"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_until_plotly_has_come_the_map_stands_as_plotly_will_draw_it(browser: Browser, host: Any, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    held: list[Any] = []
+    context.route("**/plotly.js*", lambda route: held.append(route))
+    page = context.new_page()
+    page.goto(host.address, wait_until="commit")
+    page.wait_for_selector("#attention-detail .sketch text")
+    sketched, cells = page.evaluate(NAMES, ".sketch text"), page.evaluate(COLOURS, ".sketch image")
+    until(page, lambda: held)[0].continue_()
+    page.wait_for_selector("#attention-detail .xtick")
+    drawn = page.evaluate(NAMES, ".xtick text, .ytick text, .y2tick text")
+    assert page.locator(".sketch").count() == 0
+    assert len(drawn) > 8
+    for name, place in drawn:
+        away = min(np.abs(np.subtract(place, other)).max() for named, other in sketched if named == name)
+        assert away <= 4, (name, place, sketched)  # pixels
+    np.testing.assert_allclose(page.evaluate(COLOURS, ".heatmaplayer image"), cells, atol=8)  # 33 colours between
+    context.close()
+
+
 def test_an_address_says_direction_and_text(context: BrowserContext, host: Any, tiny: Translator) -> None:
     page = opened(context, f"{host.address}?direction=tiny&text=Das%20Haus%20ist%20alt.")
     until(page, lambda: (shown(page) or {}).get("source") == TYPED)
@@ -227,9 +263,29 @@ def test_a_phone(browser: Browser, host: Any, tiny: Translator) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, locale="de-DE")
     page = opened(context, host.address)
     check(type_and_translate(page, TYPED), tiny)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.inner_text("#translate") == "Übersetzen"
+    tabs = page.locator("#tabs > .tab-wrapper [role=tab]")
+    for at in range(tabs.count()):
+        tabs.nth(at).click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, tabs.nth(at).inner_text()
     context.close()
+
+
+def test_the_words_of_a_language_come_when_it_is_chosen(context: BrowserContext, host: Any) -> None:
+    page = opened(context, host.address)
+    words = lambda: [path for path, _ in host.asked if "words-" in path]  # noqa: E731
+    before = words()  # the service worker keeps them all, once the page is there
+    says = {"de": "Übersetzen", "zh": "翻译", "en": "Translate"}
+    for language, said in says.items():
+        page.click(f"[data-language={language}]")
+        until(page, lambda said=said: page.inner_text("#translate") == said)
+    assert not before
+    page.click("[data-language=zh]")
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    context.set_offline(True)
+    page.reload()
+    page.wait_for_selector("#attention-detail .xtick")
+    until(page, lambda: page.inner_text("#translate") == says["zh"])
 
 
 def test_the_theme_is_the_system_s_until_one_is_chosen(browser: Browser, host: Any) -> None:
@@ -269,6 +325,14 @@ def test_nothing_asks_the_lab_for_a_view_that_it_lacks(context: BrowserContext, 
     page.click("#compare-run")
     page.wait_for_selector(f"#compare :text('{tiny.translate(TYPED).translation[:12]}')")
     assert page.locator("#compare .carries").is_hidden()
+
+
+def test_about_says_how_to_cite_it(context: BrowserContext, host: Any) -> None:
+    page = opened(context, host.address)
+    page.click("[role=tab]:has-text('About')")
+    entry = page.inner_text("#about pre")
+    assert entry.startswith("@software{attention_explorer,") and entry.endswith("}")
+    assert f"version = {{{translator.__version__}}}" in entry
 
 
 def test_the_lab_and_compare(context: BrowserContext, host: Any, tiny: Translator) -> None:
@@ -331,15 +395,34 @@ def test_positions_are_drawn_as_by_python(context: BrowserContext, host: Any, ti
     until(page, lambda: heat(tiny.bundle.model.src_positions.numpy()[:40, :20]))
 
 
-def test_another_language_is_noticed_and_its_direction_is_one_press_away(
-    context: BrowserContext, tiny: Translator, tmp_path: Path
-) -> None:
-    bundle, pairs = tiny.bundle, []
+@pytest.fixture(scope="module")
+def two_ways(tiny: Translator, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of two directions, the first of which alone has a prepared translation."""
+    bundle, pairs, place = tiny.bundle, [], tmp_path_factory.mktemp("two")
     for name in ("de-en", "en-de"):
         config = {"name": name, "card": f"# {name}\n", "decode": bundle.decode, "src": bundle.src, "tgt": bundle.tgt}
-        pairs.append(translator.load(save_bundle(tmp_path / name, model=bundle.model, **config), device="cpu"))
-    write_site(tmp_path / "site", pairs, texts=[PREPARED])
-    with _file_host().host(tmp_path / "site") as serving:
+        pairs.append(translator.load(save_bundle(place / name, model=bundle.model, **config), device="cpu"))
+    write_site(place / "site", pairs, texts=[PREPARED])
+    return place / "site"
+
+
+@pytest.mark.parametrize("asked", ["de-en", "en-de"])
+def test_only_the_direction_that_is_asked_for_sends_its_example(browser: Browser, two_ways: Path, asked: str) -> None:
+    context = browser.new_context(service_workers="block")  # which fetches them all, for later
+    with _file_host().host(two_ways) as serving:
+        page = context.new_page()
+        page.goto(f"{serving.address}?direction={asked}")
+        page.wait_for_selector("#attention-detail .xtick" if asked == "de-en" else "text=Nothing translated yet.")
+        assert page.is_checked(f"#direction input[value={asked}]")
+        examples = [path for path, _ in serving.asked if "examples/" in path]
+    context.close()
+    assert len(examples) == (asked == "de-en")  # once: the page takes what was sent for early
+
+
+def test_another_language_is_noticed_and_its_direction_is_one_press_away(
+    context: BrowserContext, two_ways: Path
+) -> None:
+    with _file_host().host(two_ways) as serving:
         page = opened(context, serving.address)
         page.click("#source-text textarea")
         page.keyboard.press("ControlOrMeta+a")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -86,13 +87,17 @@ def figures(answer: dict[str, Any], number: Callable[[float], Any] = float) -> l
     """The figures of an answer, light and dark, every number with a point as `number` makes it."""
 
     def plain(value: Any) -> Any:
-        if isinstance(value, dict) and value.keys() == {"dtype", "bdata"}:
-            value = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"]).tolist()
+        if isinstance(value, dict) and {"dtype", "bdata"} <= value.keys():
+            flat = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
+            shape = [int(each) for each in value.get("shape", str(len(flat))).split(",")]
+            value = flat.reshape(shape).tolist()
         if isinstance(value, dict):
             return {name: plain(each) for name, each in value.items()}
         if isinstance(value, list):
             return [plain(each) for each in value]
-        return number(value) if isinstance(value, float) else value
+        if isinstance(value, float):
+            return None if math.isnan(value) else number(value)  # Plotly draws neither
+        return value
 
     found = []
     for packed in answer["figures"]:
@@ -110,6 +115,9 @@ def figures(answer: dict[str, Any], number: Callable[[float], Any] = float) -> l
     ("name", "options"),
     [
         ("force", {"target": "The <b>park</b> $1 & 2%."}),
+        ("force", {"target": "The park.", "kind": "encoder"}),
+        ("force", {"target": "The park.", "kind": "decoder", "head": 2}),
+        ("force", {"target": "The park.", "kind": "cross"}),
         ("edit", {"step": 2, "choice": ""}),
         ("beams", {"beam": 3, "penalty": 0.6}),
     ],
@@ -120,7 +128,8 @@ def test_figures_are_drawn_as_by_python(
     (found,) = ask(("view", {"view": name, "options": options}))
     expected = lab_views.view(tiny, name, tiny.translate(TEXT, method="greedy"), options, never)
     assert figures(found["value"]) == figures(expected, partial(pytest.approx, abs=2e-4))
-    assert found["value"].get("captions") == expected.get("captions")
+    for told in ("captions", "chosen"):
+        assert found["value"].get(told) == expected.get(told)
 
 
 def test_a_forced_target_with_its_ranks(tiny: Translator, ask: Callable[..., Any]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.live import sizes
 from translator import Translator
 from translator.errors import CheckpointError, InputError
 from translator.ui.live.site import write_site
@@ -45,6 +46,11 @@ def test_the_page_has_no_script_of_its_own(site: Path) -> None:
     page = (site / "index.html").read_text(encoding="utf-8")
     assert re.findall(r"<script[^>]*>[^<]+</script>", page) == []
     assert "script-src 'self' 'wasm-unsafe-eval';" in page
+
+
+def test_what_opens_the_page_stays_within_600_kb(site: Path) -> None:
+    """Engine and plotly.js included, as a host that compresses sends it."""
+    assert sizes(site)["page"] <= 600_000
 
 
 def test_the_weights_are_the_checkpoints_own(site: Path, tiny: Translator) -> None:

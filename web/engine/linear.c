@@ -9,8 +9,6 @@ enum { ROWS = 4, WIDEST = 16384 }; /* the widest input that there is room for */
  * scaled back (WHOLE), or, where it is used once, the other factor by SHARE and the sum by REST: both are exact. */
 static const float WHOLE = 0x1p112f, SHARE = 0x1p100f, REST = 0x1p12f;
 
-static float scaled[WIDEST]; /* one row of x */
-
 static inline v128_t shifted(v128_t bits) { /* four halves, each in 32 bits with its sign extended */
   return wasm_v128_and(wasm_i32x4_shl(bits, 13), wasm_i32x4_const_splat((int)0x8fffe000));
 }
@@ -57,30 +55,45 @@ void widen(const half *from, int count, float *to) {
 /* float16 numbers of a file as float32, exactly. */
 void EXPORT(widened)(const half *from, int count, float *to) { widen(from, count, to); }
 
-/* Four rows of weights, of which the last ones may be the same row again. */
+/* Four sums over the lanes of one row of x by one row of weights. Its four accumulators lie side by side in memory:
+ * a row that is read once comes from far away, and processors fetch ahead of one stream better than of four. */
+static inline v128_t row_by_floats(const float *x, const float *w, int columns) {
+  v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero;
+  int k = 0;
+  for (; k + 16 <= columns; k += 16) {
+    a = plus_product(a, wasm_v128_load(x + k), wasm_v128_load(w + k));
+    b = plus_product(b, wasm_v128_load(x + k + 4), wasm_v128_load(w + k + 4));
+    c = plus_product(c, wasm_v128_load(x + k + 8), wasm_v128_load(w + k + 8));
+    d = plus_product(d, wasm_v128_load(x + k + 12), wasm_v128_load(w + k + 12));
+  }
+  for (; k + 4 <= columns; k += 4) a = plus_product(a, wasm_v128_load(x + k), wasm_v128_load(w + k));
+  if (k < columns) b = plus_product(b, last_floats(x + k, columns - k), last_floats(w + k, columns - k));
+  return wasm_f32x4_add(wasm_f32x4_add(a, b), wasm_f32x4_add(c, d));
+}
+
+/* The same of x, scaled by SHARE, and float16 weights as they are. */
+static inline v128_t row_by_halves(const float *x, const half *w, int columns) {
+  v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero;
+  int k = 0;
+  for (; k + 16 <= columns; k += 16) {
+    a = plus_product(a, wasm_v128_load(x + k), four_halves(w + k));
+    b = plus_product(b, wasm_v128_load(x + k + 4), four_halves(w + k + 4));
+    c = plus_product(c, wasm_v128_load(x + k + 8), four_halves(w + k + 8));
+    d = plus_product(d, wasm_v128_load(x + k + 12), four_halves(w + k + 12));
+  }
+  for (; k + 4 <= columns; k += 4) a = plus_product(a, wasm_v128_load(x + k), four_halves(w + k));
+  if (k < columns) b = plus_product(b, last_floats(x + k, columns - k), last_halves(w + k, columns - k));
+  return wasm_f32x4_mul(wasm_f32x4_add(wasm_f32x4_add(a, b), wasm_f32x4_add(c, d)), wasm_f32x4_splat(REST));
+}
+
+/* Four rows of float32 weights, of which the last ones may be the same row again. */
 typedef struct {
   const float *a, *b, *c, *d;
 } Floats;
 
-static inline v128_t one_by_four(const float *x, Floats w, int columns) {
-  v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero;
-  int k = 0;
-  for (; k + 4 <= columns; k += 4) {
-    v128_t u = wasm_v128_load(x + k);
-    a = plus_product(a, u, wasm_v128_load(w.a + k));
-    b = plus_product(b, u, wasm_v128_load(w.b + k));
-    c = plus_product(c, u, wasm_v128_load(w.c + k));
-    d = plus_product(d, u, wasm_v128_load(w.d + k));
-  }
-  if (k < columns) {
-    int rest = columns - k;
-    v128_t u = last_floats(x + k, rest);
-    a = plus_product(a, u, last_floats(w.a + k, rest));
-    b = plus_product(b, u, last_floats(w.b + k, rest));
-    c = plus_product(c, u, last_floats(w.c + k, rest));
-    d = plus_product(d, u, last_floats(w.d + k, rest));
-  }
-  return sums(a, b, c, d);
+/* Up to four rows of weights from `w` on. */
+static inline Floats rows_of(const float *w, int columns, int rows) {
+  return (Floats){w, w + (rows > 1 ? columns : 0), w + (rows > 2 ? 2 * columns : 0), w + (rows > 3 ? 3 * columns : 0)};
 }
 
 typedef struct {
@@ -111,29 +124,12 @@ static void by_floats(Floats w, int columns, const float *bias, int rows, const 
     finish(pair.first, bias, rows, y + p * width);
     finish(pair.second, bias, rows, y + (p + 1) * width);
   }
-  for (; p < count; p++) finish(one_by_four(x + p * columns, w, columns), bias, rows, y + p * width);
-}
-
-/* One row of x, scaled by SHARE, by four rows of float16 weights as they are. */
-static inline v128_t by_halves(const float *x, const half *const w[ROWS], int columns) {
-  v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero;
-  int k = 0;
-  for (; k + 4 <= columns; k += 4) {
-    v128_t u = wasm_v128_load(x + k);
-    a = plus_product(a, u, four_halves(w[0] + k));
-    b = plus_product(b, u, four_halves(w[1] + k));
-    c = plus_product(c, u, four_halves(w[2] + k));
-    d = plus_product(d, u, four_halves(w[3] + k));
+  for (; p < count; p++) {
+    const float *one = x + p * columns;
+    v128_t a = row_by_floats(one, w.a, columns), b = row_by_floats(one, w.b, columns),
+           c = row_by_floats(one, w.c, columns), d = row_by_floats(one, w.d, columns);
+    finish(sums(a, b, c, d), bias, rows, y + p * width);
   }
-  if (k < columns) {
-    int rest = columns - k;
-    v128_t u = last_floats(x + k, rest);
-    a = plus_product(a, u, last_halves(w[0] + k, rest));
-    b = plus_product(b, u, last_halves(w[1] + k, rest));
-    c = plus_product(c, u, last_halves(w[2] + k, rest));
-    d = plus_product(d, u, last_halves(w[3] + k, rest));
-  }
-  return wasm_f32x4_mul(sums(a, b, c, d), wasm_f32x4_splat(REST));
 }
 
 static void linear_floats(const Linear *layer, int first, int last, const float *x, int count, float *y) {
@@ -141,37 +137,43 @@ static void linear_floats(const Linear *layer, int first, int last, const float 
   for (int n = first; n < last; n += ROWS) {
     int rows = last - n < ROWS ? last - n : ROWS;
     const float *w = (const float *)layer->weight + (long)n * columns, *bias = layer->bias ? layer->bias + n : 0;
-    Floats four = {w, w + (rows > 1 ? columns : 0), w + (rows > 2 ? 2 * columns : 0), w + (rows > 3 ? 3 * columns : 0)};
-    by_floats(four, columns, bias, rows, x, count, y + n - first, width);
+    by_floats(rows_of(w, columns, rows), columns, bias, rows, x, count, y + n - first, width);
+  }
+}
+
+/* One row of x by the layer's float16 weights. */
+static void row_linear_halves(const Linear *layer, int first, int last, const float *x, float *y) {
+  static float scaled[WIDEST];
+  int columns = layer->columns;
+  for (int k = 0; k < columns; k++) scaled[k] = x[k] * SHARE;
+  for (int n = first; n < last; n += ROWS) {
+    int rows = last - n < ROWS ? last - n : ROWS;
+    v128_t row[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+      const half *w = (const half *)layer->weight + (long)(n + (i < rows ? i : 0)) * columns;
+      row[i] = row_by_halves(scaled, w, columns);
+    }
+    finish(sums(row[0], row[1], row[2], row[3]), layer->bias ? layer->bias + n : 0, rows, y + n - first);
   }
 }
 
 static void linear_halves(const Linear *layer, int first, int last, const float *x, int count, float *y) {
   static float wide[ROWS * WIDEST];
   int columns = layer->columns, width = last - first;
-  if (count == 1)
-    for (int k = 0; k < columns; k++) scaled[k] = x[k] * SHARE;
   for (int n = first; n < last; n += ROWS) {
     int rows = last - n < ROWS ? last - n : ROWS;
-    const half *w = (const half *)layer->weight + (long)n * columns;
     const float *bias = layer->bias ? layer->bias + n : 0;
-    if (count == 1) {
-      const half *four[ROWS];
-      for (int i = 0; i < ROWS; i++) four[i] = w + (i < rows ? i * columns : 0);
-      finish(by_halves(scaled, four, columns), bias, rows, y + n - first);
-      continue;
-    }
-    widen(w, rows * columns, wide); /* once for all rows of x */
-    Floats four = {wide, wide + (rows > 1 ? columns : 0), wide + (rows > 2 ? 2 * columns : 0),
-                   wide + (rows > 3 ? 3 * columns : 0)};
-    by_floats(four, columns, bias, rows, x, count, y + n - first, width);
+    widen((const half *)layer->weight + (long)n * columns, rows * columns, wide); /* once for all rows of x */
+    by_floats(rows_of(wide, columns, rows), columns, bias, rows, x, count, y + n - first, width);
   }
 }
 
 /* Rows `first` up to `last` of the layer's outputs: x [count, columns], y [count, last - first]. */
 void linear(const Linear *layer, int first, int last, const float *x, int count, float *y) {
-  if (layer->halves)
-    linear_halves(layer, first, last, x, count, y);
-  else
+  if (!layer->halves)
     linear_floats(layer, first, last, x, count, y);
+  else if (count == 1)
+    row_linear_halves(layer, first, last, x, y);
+  else
+    linear_halves(layer, first, last, x, count, y);
 }

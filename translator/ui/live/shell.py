@@ -33,21 +33,19 @@ POLICY = (
 """No script but the site's own files. (plotly.js styles its parts by elements of its own.)"""
 
 
-def index_page(version: str, example: str | None) -> str:
+def index_page(version: str) -> str:
     """The page: everything that it shows is made by its script.
 
     Args:
         version: of the site, by which browsers tell its files from those of another.
-        example: the prepared translation that it opens with, which is on its way at once.
     """
-    early = f'<link rel="preload" as="fetch" href="examples/{example}.json" crossorigin>' if example else ""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{MARK}\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{TITLE}</title><meta name="description" content="{SAYS}">\n'
         '<link rel="icon" href="icon.svg" type="image/svg+xml"><link rel="manifest" href="app.webmanifest">\n'
-        f'<link rel="stylesheet" href="page.css?v={version}">{early}\n'
+        f'<link rel="stylesheet" href="page.css?v={version}">\n'
         f'<script src="data.js?v={version}" defer></script><script src="page.js?v={version}" type="module"></script>'
         f"</head>\n<body><noscript>{SAYS} It needs JavaScript.</noscript></body></html>\n"
     )

@@ -17,6 +17,7 @@ from translator.figures import positions
 from translator.files import write_whole
 from translator.registry import lab
 from translator.ui import frontend
+from translator.ui.about_tab import about
 from translator.ui.explorer import show
 from translator.ui.live.chinese import chinese_file
 from translator.ui.live.lab_figures import lab_figures
@@ -25,6 +26,7 @@ from translator.ui.live.shell import INDEX, MARK, README, index_page, web_manife
 from translator.ui.offline import offline_shell
 from translator.ui.payload import profile_payload
 from translator.ui.session import payload_of
+from translator.ui.source import source_address
 from translator.ui.translate_tab import SETTINGS, direction_name
 
 if TYPE_CHECKING:
@@ -93,6 +95,12 @@ def profile_of(model: Translator) -> dict[str, Any] | None:
     """What the heads of a checkpoint do over a corpus, as its page reads it, if that was measured."""
     found = stored_profile(model)
     return profile_payload(found) if found else None
+
+
+def citation() -> str:
+    """This software for a bibliography, as BibTeX, as the served page's About says it."""
+    _, _, rest = about("en", source_address()).partition("```bibtex\n")
+    return rest.partition("```")[0].strip()
 
 
 def position_figures() -> dict[str, Any]:
@@ -186,6 +194,9 @@ class _Site:
         manifest = {"version": MANIFEST_VERSION, "engine": engine, "directions": list(self.checkpoints)}
         self.write_json("manifest.json", {**manifest, "checkpoints": self.checkpoints})
         version = self._version()
+        words = {name: f"words-{name}.json" for name in frontend.locales()}
+        for name, table in frontend.locales().items():
+            self.write_json(words[name], table)
         told = {
             "examples": examples,
             "address": "examples/",
@@ -193,14 +204,15 @@ class _Site:
             "settings": SETTINGS,
             "directions": [offer["direction"] for offer in offers],
             "lab": lab.for_page(),
-            "site": {"version": version, "offers": offers},
+            "words": {name: f"{file}?v={version}" for name, file in words.items()},
+            "site": {"version": version, "offers": offers, "citation": citation()},
         }
-        words = f"window.__explorerData={json.dumps(told, ensure_ascii=False)};{frontend.words()}\n"
-        self.write("data.js", words.encode())
-        first = examples[0]["id"] if examples else None
-        self.write(INDEX, index_page(version, first).encode())
-        shell = [f"{name}?v={version}" for name in ("page.js", "page.css", "plotly.js", "data.js", "worker.js")]
-        shell += ["./", "icon.svg", "app.webmanifest", "offline.html", "positions.json", f"manifest.json?v={version}"]
+        statement = f"window.__explorerData={json.dumps(told, ensure_ascii=False)};\n"
+        self.write("data.js", statement.encode() + (LIVE / "early.js").read_bytes())
+        self.write(INDEX, index_page(version).encode())
+        versioned = ("page.js", "page.css", "plotly.js", "data.js", "worker.js", "manifest.json", *words.values())
+        shell = [f"{name}?v={version}" for name in versioned]
+        shell += ["./", "icon.svg", "app.webmanifest", "offline.html", "positions.json"]
         shell += [f"examples/{each['id']}.json" for each in examples]
         self.write_json("shell.json", shell)
         if not (self.folder / "README.md").exists():

@@ -26,6 +26,20 @@ export const languagesOf = (direction: string): string[] =>
 
 export const tables = (): Tables => playing().tables ?? window.__explorerLocales ?? {};
 
+/** Fetch a language's words, where the page has them as a file of their own; without them it stays English. */
+export const fetchWords = async (language: string): Promise<void> => {
+  const address = window.__explorerData?.words?.[language];
+  if (!address || tables()[language]) return;
+  try {
+    const answer = await fetch(address);
+    if (!answer.ok) return;
+    const words = (await answer.json()) as Tables[string];
+    window.__explorerLocales = { ...window.__explorerLocales, [language]: words };
+  } catch {
+    // no network: the next choice asks again
+  }
+};
+
 export const pageLanguage = (): Language => {
   const stored =
     playing().language || recall("language") || (navigator.language || "en").slice(0, 2);

@@ -21,6 +21,17 @@ export interface FiguresFile {
   candidates: Themes;
   confidence: Themes;
   tree: Themes;
+  map: Themes;
+  /** With the tokens that its rows predict. */
+  map_predicting: Themes;
+}
+
+/** One head's map [Q][K] and its tokens; null: a cell in the future. */
+export interface HeadMap {
+  weights: (number | null)[][];
+  queries: readonly string[];
+  keys: readonly string[];
+  predicts: readonly string[] | null;
 }
 
 /** A token's text by its id. */
@@ -122,6 +133,26 @@ export function treeFigure(
       layout: { ...layout, xaxis: { ...(layout.xaxis as Part), ...ticks } },
     };
   });
+}
+
+/** One head in full: each row is a query and how it spreads over the keys. */
+export function mapFigure(
+  { map, map_predicting }: FiguresFile,
+  { weights, queries, keys, predicts }: HeadMap,
+): string {
+  const [rows, columns] = [labels(queries), labels(keys)];
+  const customdata = weights.map((row, i) =>
+    row.map((each, j) => [rows[i], columns[j], each ?? 0]),
+  );
+  return shown(predicts ? map_predicting : map, ({ data: [heat, ...others], layout }) => ({
+    data: [{ ...heat, z: weights, customdata }, ...others],
+    layout: {
+      ...layout,
+      xaxis: tokenAxis(layout.xaxis as Part, keys),
+      yaxis: tokenAxis(layout.yaxis as Part, queries, true),
+      ...(predicts && { yaxis2: tokenAxis(layout.yaxis2 as Part, predicts, true) }),
+    },
+  }));
 }
 
 /** The rank of each by its normalised score, 0 the best. */

@@ -5,7 +5,8 @@ import { KINDS } from "../protocol/messages";
 import type { Bundle } from "./bundle";
 import { importance } from "./engine/importance";
 import type { Gates } from "./engine/passes";
-import { headStats } from "./messages/heads";
+import type { HeadMap } from "./figures";
+import { headStats, leadingHead } from "./messages/heads";
 import type { Request } from "./request";
 import { words } from "./text/segment";
 import type { Token } from "./text/tokenizer";
@@ -28,9 +29,40 @@ export function headCounts(bundle: Bundle, kind: Kind): [layers: number, heads: 
     : [config.decoder_layers, config.decoder_heads];
 }
 
+/** The cross head that aligned best over a corpus, or else the one that links this sentence best. */
+export function leading({ profile }: Bundle, trace: Trace): [layer: number, head: number] {
+  const heads = trace.cross.shape[1];
+  const rates = profile?.rates ?? [];
+  const best = rates.indexOf(Math.min(...rates));
+  if (best >= 0) return [Math.floor(best / heads), best % heads];
+  const { src, tgt } = trace;
+  const queries = readsOf(trace);
+  return leadingHead(headStats("cross", trace.cross, { owners: tgt, queries, keys: src }), heads);
+}
+
+/** The map of one head with its tokens; what lies in the future is left empty. */
+export function headOf(trace: Trace, kind: Kind, layer: number, head: number): HeadMap {
+  const { values, shape } = trace[kind];
+  const [, H, Q, K] = shape;
+  const from = (layer * H + head) * Q * K;
+  const weights = Array.from({ length: Q }, (_, i) =>
+    Array.from({ length: K }, (_, j) =>
+      kind === "decoder" && j > i ? null : values[from + i * K + j]!,
+    ),
+  );
+  const texts = (tokens: readonly Token[]) => tokens.map(({ surface }) => surface);
+  const queries = texts(kind === "encoder" ? trace.src : readsOf(trace));
+  const keys = kind === "decoder" ? queries : texts(trace.src);
+  return { weights, queries, keys, predicts: kind === "encoder" ? null : texts(trace.tgt) };
+}
+
+function readsOf({ start, tgt }: Trace): Token[] {
+  return [start, ...tgt.slice(0, -1)];
+}
+
 /** Each head's role [L][H]: over a corpus if the checkpoint has a profile, else in this sentence. */
 export function roles(bundle: Bundle, trace: Trace, kind: Kind): Role[][] {
-  const reads = [trace.start, ...trace.tgt.slice(0, -1)];
+  const reads = readsOf(trace);
   const owners = { encoder: trace.src, decoder: reads, cross: trace.tgt }[kind];
   const keys = kind === "decoder" ? reads : trace.src;
   const queries = kind === "encoder" ? trace.src : reads;

@@ -1,12 +1,13 @@
 /* The lab's further questions that a live page answers: a forced target, an edit, the beams. ui/lab_views.py. */
 
+import type { Kind } from "../protocol/messages";
 import { labField } from "../protocol/registry";
 import type { Bundle } from "./bundle";
 import type { ANSWERED } from "./calls";
 import { check } from "./check";
 import type { Beam } from "./decode/steps";
-import { scoreOf, whole } from "./lab";
-import { candidatesFigure, confidenceFigure, treeFigure } from "./figures";
+import { headCounts, headOf, leading, scoreOf, whole } from "./lab";
+import { candidatesFigure, confidenceFigure, mapFigure, treeFigure } from "./figures";
 import { plain } from "./messages/label";
 import { Refusal } from "./refusal";
 import { makeRequest, targetIds } from "./request";
@@ -64,8 +65,6 @@ function forceView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
     : given > chosen
       ? "Search error: the model finds yours more probable, but the search missed it."
       : "Model error, if yours is right: the model finds its own more probable.";
-  const { figures } = bundle;
-  const surfaces = found.tgt.map(({ surface }) => surface);
   const scores = { given: minus(given), chosen: minus(chosen), text: trace.translation };
   return {
     lines: [
@@ -80,10 +79,38 @@ function forceView(bundle: Bundle, trace: Trace, asked: Asked): Answer {
         String(ranks[t]),
       ]),
     ),
-    ...(figures && {
-      figures: [confidenceFigure(figures, found.thoughts, surfaces)],
-      captions: ["How probable the model finds each of your tokens"],
+    ...forcedFigures(bundle, found, asked),
+  };
+}
+
+/** How probable the forced tokens are, and, if that was asked, what one head looks at meanwhile. */
+function forcedFigures(bundle: Bundle, found: Trace, asked: Asked): Answer {
+  const kind = read("force", "kind", asked) as Kind | "none";
+  const { figures } = bundle;
+  const drawn = figures && {
+    figures: [
+      confidenceFigure(
+        figures,
+        found.thoughts,
+        found.tgt.map(({ surface }) => surface),
+      ),
+    ],
+    captions: ["How probable the model finds each of your tokens"],
+  };
+  if (kind === "none") return drawn ?? {};
+  const [layers, heads] = headCounts(bundle, kind);
+  const [layer, head] = kind === "cross" ? leading(bundle, found) : [0, 0];
+  const chosen = {
+    layer: (read("force", "layer", asked, layers) ?? layer + 1) as number,
+    head: (read("force", "head", asked, heads) ?? head + 1) as number,
+  };
+  const map = figures && mapFigure(figures, headOf(found, kind, chosen.layer - 1, chosen.head - 1));
+  return {
+    ...(drawn && {
+      figures: [...drawn.figures, map!],
+      captions: [...drawn.captions, "What the chosen head looks at meanwhile"],
     }),
+    chosen,
   };
 }
 
@@ -191,7 +218,8 @@ function minus(value: number): string {
 /** What was asked of a field; its own default, or null, where nothing was: `Field.read`. */
 function read(view: string, name: string, asked: Asked, high?: number): unknown {
   const field = labField(view, name);
-  const value = asked[name] ?? (field.kind === "text" ? field.value : null);
+  const own = field.kind === "text" || field.kind === "choice" ? field.value : null;
+  const value = asked[name] ?? own;
   if (value !== null || field.value !== null) check(field, name, value, high);
   return value;
 }

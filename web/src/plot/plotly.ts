@@ -71,6 +71,21 @@ export const loadPlotly = (address: string, lost: (why: string) => void, tries =
   document.head.append(script);
 };
 
+const LATEST = 500; // ms
+
+/** Fetch plotly.js at once, but run it, which takes long, after the first map was drawn without it, or soon anyway. */
+export const bringPlotly = (address: string, lost: (why: string) => void): void => {
+  document.head.append(el("link", { rel: "preload", as: "script", href: address }));
+  let waits = true;
+  const run = () => {
+    if (waits) loadPlotly(address, lost);
+    waits = false;
+  };
+  const painted = () => requestAnimationFrame(() => setTimeout(run));
+  addEventListener("explorer-sketched", painted, { once: true });
+  setTimeout(run, LATEST);
+};
+
 /** Run once plotly.js is there; the answer takes that back. */
 export const whenPlotly = (run: () => void): (() => void) => {
   if (window.Plotly) run();

@@ -27,6 +27,8 @@ export interface PageData {
   hub?: string[];
   /** The lab's questions with their views; an offline page has none. */
   lab?: LabQuestion[];
+  /** Where each language's words are, if they come only when it is chosen. */
+  words?: Record<string, string>;
   /** What an exported site says of itself. */
   site?: unknown;
 }

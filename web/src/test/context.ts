@@ -81,6 +81,7 @@ export class TestContext extends Choosing implements ExplorerContext {
 
 /** A document without a painter has canvases that nothing is drawn on. */
 export const blankCanvases = (): void => {
-  const nothing = new Proxy({}, { get: () => () => ({ width: 0, data: [] }), set: () => true });
+  const data = { set: () => undefined };
+  const nothing = new Proxy({}, { get: () => () => ({ width: 0, data }), set: () => true });
   HTMLCanvasElement.prototype.getContext = (() => nothing) as never;
 };

@@ -101,21 +101,23 @@ class Heatmap implements Part {
   private draw(): void {
     const { x } = this;
     const { detail } = x.places();
-    if (detail.width <= 2 || !window.Plotly) return;
+    if (detail.width <= 2) return;
     const { picture, size, view } = measured(x, detail);
-    this.untold = null;
-    this.size = size;
     const { rows, columns } = picture;
     const shape = [x.state.kind, x.version, rows.length, columns.length].join();
     this.sight.of(shape, picture, size, x.rowIndex(picture));
-    this.seen = { ...view, range: this.sight.range(picture, size) };
+    const seen = { ...view, range: this.sight.range(picture, size) };
     const { node } = this.plots.of(x.state.kind);
     if (this.plot !== node) {
       this.plot.replaceWith(node);
       this.plot = node;
     }
-    this.plots.fill(x, picture, x.version, this.seen);
-    this.arrange(picture, this.seen);
+    if (!window.Plotly) return this.plots.sketch(x, picture, seen, x.colours());
+    this.untold = null;
+    this.size = size;
+    this.seen = seen;
+    this.plots.fill(x, picture, x.version, seen);
+    this.arrange(picture, seen);
     this.frames();
     this.rest();
   }

@@ -8,6 +8,7 @@ import { type Cells, cellPicture } from "../../plot/cells";
 import { type HeatView, heatFigure } from "../../plot/heat";
 import { type MapSize, measureMap } from "../../plot/measure";
 import { PLOT_CONFIG, type PlotNode } from "../../plot/plotly";
+import { sketch } from "../../plot/sketch";
 import type { Kind } from "../../protocol/messages";
 import type { ExplorerContext, Room } from "../../state/context";
 import type { View } from "../../state/view";
@@ -129,6 +130,8 @@ export const keyOf = (who: Who, version: number, view: HeatView): string =>
 
 export interface Plots {
   of(kind: Kind): Drawn;
+  /** Draw the map of `who` as it will be; for as long as Plotly is on its way. */
+  sketch(who: Who, picture: Picture, view: HeatView, table: Colour[]): void;
   /** Let Plotly draw the map of `who`, unless it is drawn already; true if it was not. */
   fill(who: Who, picture: Picture, version: number, view: HeatView): boolean;
 }
@@ -147,6 +150,7 @@ export const makePlots = (wire: (drawn: Drawn) => void): Plots => {
     const key = keyOf(who, version, view);
     if (drawn.key === key) return false;
     const { data, layout } = heatFigure(picture, who.state.kind, view);
+    drawn.node.querySelector(".sketch")?.remove();
     void window.Plotly!.react(drawn.node, data, layout, PLOT_CONFIG);
     drawn.node.style.height = view.height + "px";
     drawn.key = key;
@@ -154,5 +158,11 @@ export const makePlots = (wire: (drawn: Drawn) => void): Plots => {
     drawn.wired = true;
     return true;
   };
-  return { of, fill };
+  const sketched: Plots["sketch"] = (who, picture, view, table) => {
+    const { node } = of(who.state.kind);
+    node.replaceChildren(sketch(heatFigure(picture, who.state.kind, view), table));
+    node.style.height = view.height + "px";
+    dispatchEvent(new Event("explorer-sketched"));
+  };
+  return { of, fill, sketch: sketched };
 };

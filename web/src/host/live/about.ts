@@ -28,6 +28,8 @@ export const mountAbout = (element: HTMLElement): void => {
     element.replaceChildren(
       ...SAYS.map((text) => el("p", { text: t(text) })),
       el("ul", {}, ...cards),
+      el("h2", { text: t("How to cite") }),
+      el("pre", { text: site().citation }),
     );
   };
   addEventListener("explorer-language", paint);

@@ -4,9 +4,10 @@ import { copyText } from "../../dom/clipboard";
 import { el } from "../../dom/element";
 import { recall } from "../../dom/storage";
 import { plant } from "../../dom/template";
+import { fetchWords, pageLanguage } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { ANSWERED } from "../../live/calls";
-import { loadPlotly } from "../../plot/plotly";
+import { bringPlotly } from "../../plot/plotly";
 import type { LabServer } from "../../protocol/lab";
 import type { ExplorerServer } from "../../protocol/server";
 import { answersOnly, askLab } from "../../state/ask";
@@ -36,7 +37,7 @@ import { chosenSettings, directions, fillSettings, settingsForm, settingValues }
 import markup from "./page.html";
 import { mountPositions } from "./positions";
 import { liveServer } from "./server";
-import { offerOf, site } from "./site";
+import { offerOf, opensWith, site } from "./site";
 import { mountTabs } from "./tabs";
 import { translateHere } from "./translating";
 import { Weights } from "./weights";
@@ -126,7 +127,8 @@ const dress = (first: string): void => {
 };
 
 const open = async (): Promise<void> => {
-  const first = site().offers[0]!.direction;
+  const first = opensWith();
+  await fetchWords(pageLanguage());
   dress(first);
   const line = document.querySelector<HTMLElement>("#weights")!;
   mountTabs((panel) => panel.querySelector(".weights-place")?.append(line)); // wherever they are waited for
@@ -137,7 +139,7 @@ const open = async (): Promise<void> => {
     LabServer;
   const { props, watch, send } = channel();
   mountExplorer(document.querySelector("#explorer")!, props, watch, server);
-  loadPlotly(pageData().plotly!, (why) => entry.explorer.notice(why, true));
+  bringPlotly(pageData().plotly!, (why) => entry.explorer.notice(why, true));
   const opens = firstExample(first);
   if (opens) send({ kind: "example", id: opens.id });
   else entry.explorer.empty(t("Nothing translated yet."));

@@ -3,7 +3,7 @@
 import { dark } from "../../dom/screen";
 import { recall, remember } from "../../dom/storage";
 import { plant } from "../../dom/template";
-import { LANGUAGES, pageLanguage, tables } from "../../i18n/language";
+import { fetchWords, LANGUAGES, pageLanguage, tables } from "../../i18n/language";
 import { t, tText } from "../../i18n/words";
 import markup from "./chrome.html";
 
@@ -24,7 +24,7 @@ const setIfOther = (node: Element, name: string, value: string): void => {
 /** Put the page's words, Gradio's included, in the page's language. */
 const speakPage = (): void => {
   const table = tables()[pageLanguage()] || {};
-  const known = tables().zh || {};
+  const known = Object.values(tables())[0] ?? {}; // every table has the same sentences
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode as Text;
@@ -46,8 +46,9 @@ const speakPage = (): void => {
   }
 };
 
-const setLanguage = (name: string): void => {
+const setLanguage = async (name: string): Promise<void> => {
   remember("language", name);
+  if (name !== "en") await fetchWords(name);
   speakPage();
   dispatchEvent(new Event("explorer-language"));
 };
@@ -106,8 +107,7 @@ export const mountChrome = (element: Element): void => {
   };
   for (const button of languages)
     button.addEventListener("click", () => {
-      setLanguage(button.dataset.language!);
-      paint();
+      void setLanguage(button.dataset.language!).then(paint);
     });
   theme.addEventListener("click", () => {
     document.body.classList.toggle("dark");

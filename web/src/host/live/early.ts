@@ -1,0 +1,12 @@
+/* Stands at the end of data.js: what the page opens with is on its way before the page's script has come. */
+
+import { el } from "../../dom/element";
+import { pageLanguage } from "../../i18n/language";
+import { firstExample, pageData } from "../../tabs/page";
+import { opensWith } from "./site";
+
+const { address, words } = pageData();
+const example = firstExample(opensWith());
+for (const href of [example && `${address}${example.id}.json`, words?.[pageLanguage()]])
+  if (href)
+    document.head.append(el("link", { rel: "preload", as: "fetch", href, crossorigin: "" }));
