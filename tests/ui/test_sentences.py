@@ -58,7 +58,6 @@ CALLERS = {
     "{} sentences have {} words or more; a table needs at least 2",
     "sentence {}: {}",
     "a tree is of a beam search; leave the method out",
-    "{} is {}; {} is {}",
     "{} has no pair; an error rate needs at least one",
     "the model finds more than {} words, at {}; words must be the same",
     "the translation was sampled; decode greedily or with a beam to compare layers",

@@ -16,7 +16,7 @@ def test_the_built_files_are_what_the_sources_give(tmp_path: Path) -> None:
     built = subprocess.run(command, capture_output=True, text=True)
     assert built.returncode == 0, built.stdout + built.stderr
     names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*"))
-    live = ["live/page.css", "live/page.js", "live/sw.js", "live/worker.js"]
+    live = ["live/early.js", "live/page.css", "live/page.js", "live/sw.js", "live/worker.js"]
     assert names == ["embed.js", "explorer.css", "explorer.js", *live, "notebook.js"]
     for name in names:
         fresh, kept = (folder / name for folder in (tmp_path, frontend.STATIC))
