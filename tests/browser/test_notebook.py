@@ -161,7 +161,10 @@ def lab(browser: Browser, make_trace: Callable[..., Trace], tmp_path_factory: py
 def run_all(page: Page) -> None:
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    page.locator(".jp-CodeCell").first.locator(".detail .xtick").first.wait_for()
+    cells = page.locator(".jp-CodeCell")
+    for number in range(len(CELLS)):
+        cells.nth(number).locator(".detail .xtick, .cx .xtick").first.wait_for()
+    page.get_by_text("Kernel status: Idle").first.wait_for(state="attached")
 
 
 def cell_of(explorer: Locator, row: int, column: int) -> tuple[float, float]:
