@@ -16,30 +16,30 @@ from benchmarks.report import Row, compare
 from benchmarks.timing import Times, Watch, alternate
 from translator.config import DecodeConfig, Weights
 from translator.decode import encode, finish, recorded, replay, search, search_batch
-from translator.model import Transformer, prepare
-from translator.model.linear import Linear
+from translator.engine import EagerEngine, Engine, best
+from translator.model import Linear, Transformer
 
 SOURCE, TARGET = 20, 30
 Run = Callable[[], object]
 
 
-def source(model: Transformer, tokens: int = SOURCE, seed: int = 0) -> list[int]:
+def source(engine: Engine, tokens: int = SOURCE, seed: int = 0) -> list[int]:
     """Random ids, EOS last."""
-    drawn = torch.randint(3, model.config.src_vocab - 1, (tokens - 1,), generator=torch.Generator().manual_seed(seed))
-    return [*drawn.tolist(), model.config.eos_id]
+    drawn = torch.randint(3, engine.config.src_vocab - 1, (tokens - 1,), generator=torch.Generator().manual_seed(seed))
+    return [*drawn.tolist(), engine.config.eos_id]
 
 
-def trace(model: Transformer, ids: list[int], length: int = TARGET, *, maps: bool = True, **settings: Any) -> Run:
+def trace(engine: Engine, ids: list[int], length: int = TARGET, *, maps: bool = True, **settings: Any) -> Run:
     """Ours, as the pipeline does it: the maps that greedy search saw, or a beam's by one replay (or no maps)."""
     config = DecodeConfig(**{"penalty_kind": "power", "length_penalty": 1.0, **settings})
 
     def run() -> object:
-        encoded = encode(model, ids)
-        searching = search(model, ids, config, max_length=length, encoded=encoded)
+        encoded = encode(engine, ids)
+        searching = search(engine, ids, config, max_length=length, encoded=encoded)
         if not maps:
             return finish(searching)
         if config.method == "beam":
-            return replay(model, ids, finish(searching).ids, encoded=encoded)
+            return replay(engine, ids, finish(searching).ids, encoded=encoded)
         return recorded(encoded, list(searching))
 
     return run
@@ -73,12 +73,12 @@ def ct2(two: Contestants, ids: list[int], compute_type: str, threads: int, *, ma
 
 
 @torch.inference_mode()
-def without_cache(model: Transformer, ids: list[int], length: int = TARGET) -> object:
+def without_cache(engine: Engine, ids: list[int], length: int = TARGET) -> object:
     """Greedy search as the source documents write it: the whole prefix anew for every token."""
-    memory = encode(model, ids).memory
-    produced = [model.config.start_id]
+    memory = encode(engine, ids).memory
+    produced = [engine.config.start_id]
     for _ in range(length):
-        decoded = model.decode(torch.tensor([produced]), memory, None)
+        decoded = engine.model.decode(torch.tensor([produced]), memory, None)
         produced.append(int(decoded.logits[0, -1].argmax()))
     return produced
 
@@ -139,25 +139,23 @@ def rows(threads: int, runs: int) -> list[Row]:
         ]
 
 
-def variant(model: Transformer, precision: Weights, *, halves: bool = True) -> Transformer:
+def variant(engine: Engine, precision: Weights, *, halves: bool = True) -> Engine:
     """A copy with int8 weights, or with weights that float16 cannot hold."""
-    copied = copy.deepcopy(model)
+    copied = copy.deepcopy(engine.model)
     if not halves:
         for layer in copied.modules():
             if isinstance(layer, Linear):
                 layer.weight[0, 0] += 1e-6  # no half has so fine a step there
-    prepare(copied, precision)
-    copied.compiled.start(copied, wait=True)
-    return copied
+    made = best(copied, precision)
+    made.compile(wait=True)
+    return made
 
 
-def plain(model: Transformer) -> Transformer:
-    """A copy whose linear layers are PyTorch's own products."""
-    copied = copy.deepcopy(model)
-    for layer in copied.modules():
-        if isinstance(layer, Linear):
-            layer.precision = None
-    return copied
+def plain(engine: Engine) -> Engine:
+    """A copy of the model, run by PyTorch's own products."""
+    copied = Transformer(engine.config).eval().requires_grad_(False)
+    copied.load_state_dict(engine.model.state_dict())
+    return EagerEngine(copied)
 
 
 def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
@@ -255,10 +253,10 @@ def _shipped(two: Contestants, threads: int, runs: int) -> list[Row]:
     return [*table.rows, *_batch(two, threads, runs)]
 
 
-def everyday(model: Transformer, count: int) -> tuple[list[list[int]], list[int]]:
+def everyday(engine: Engine, count: int) -> tuple[list[list[int]], list[int]]:
     """Random sentences of everyday lengths, and these lengths."""
     lengths = torch.randint(5, 16, (count,), generator=torch.Generator().manual_seed(1)).tolist()
-    return [source(model, length, seed) for seed, length in enumerate(lengths)], lengths
+    return [source(engine, length, seed) for seed, length in enumerate(lengths)], lengths
 
 
 def batches(two: Contestants, sources: Sequence[list[int]], lengths: Sequence[int]) -> dict[str, Run]:

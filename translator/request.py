@@ -16,8 +16,9 @@ import torch
 from translator.checkpoints import Bundle
 from translator.config import DecodeConfig, from_dict
 from translator.decode import Stop, check_target, encode
+from translator.engine import Engine
 from translator.errors import BusyError, InputError
-from translator.model import Encoded, Gates, Transformer
+from translator.model import Encoded, Gates
 from translator.registry.decoding import SOURCE_TOKENS, TARGET_TOKENS
 from translator.registry.field import CHARACTERS
 from translator.rules import whole
@@ -54,13 +55,13 @@ class Request:
     stop: Stop | None = None
     gates: Gates | None = None
 
-    def encode(self, model: Transformer) -> Encoded:
+    def encode(self, engine: Engine) -> Encoded:
         """The encoder's pass."""
-        return encode(model, self.src_ids, self.gates_on(model))
+        return encode(engine, self.src_ids, self.gates_on(engine.device))
 
-    def gates_on(self, model: Transformer) -> Gates | None:
+    def gates_on(self, device: torch.device) -> Gates | None:
         """The gates where the model is."""
-        return self.gates and self.gates.to(model.output.weight.device)
+        return self.gates and self.gates.to(device)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from benchmarks.served import free_port
-from translator.decode.steps import advance
-from translator.model import Cache, Stepped, Transformer
+from translator.decode.steps import Decoding
+from translator.model import Stepped
 from translator.ui import frontend
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.payload import unpack
@@ -81,15 +80,16 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Two tokens of a translation come; its others wait until this is set, however slow or fast the machine."""
     go = threading.Event()
 
-    def later(model: Transformer, ids: Sequence[int], cache: Cache, *others: Any) -> Stepped:
-        if cache.length == 1:
-            time.sleep(2 * FRAME)  # a step that comes sooner after another is not told
-        elif cache.length >= 2:
-            go.wait(HELD_AT_MOST)
-        return advance(model, ids, cache, *others)
+    step = Decoding.step
 
-    for module in ("search", "beam"):
-        monkeypatch.setattr(import_module(f"translator.decode.{module}"), "advance", later)
+    def later(decoding: Decoding, ids: Sequence[int]) -> Stepped:
+        if decoding.session.length == 1:
+            time.sleep(2 * FRAME)  # a step that comes sooner after another is not told
+        elif decoding.session.length >= 2:
+            go.wait(HELD_AT_MOST)
+        return step(decoding, ids)
+
+    monkeypatch.setattr(Decoding, "step", later)
     yield go
     go.set()
 

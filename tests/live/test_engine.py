@@ -17,6 +17,7 @@ from translator.checkpoints.weights import pack
 from translator.config import ModelConfig
 from translator.decode import encode, replay
 from translator.decode.steps import entropy
+from translator.engine import EagerEngine
 from translator.model import Gates, Transformer
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +70,9 @@ def random_gates(config: ModelConfig) -> Gates:
 
 def replayed(model: Transformer, gates: Gates | None = None) -> tuple[Any, np.ndarray]:
     """TGT forced after SRC, and its log-probabilities [T, V]."""
-    expected = replay(model, SRC, TGT, encoded=encode(model, SRC, gates), gates=gates, candidates=41)
+    expected = replay(
+        EagerEngine(model), SRC, TGT, encoded=encode(EagerEngine(model), SRC, gates), gates=gates, candidates=41
+    )
     order = np.argsort(expected.candidate_ids, axis=-1)
     return expected, np.take_along_axis(expected.candidate_log_probs, order, -1)
 
