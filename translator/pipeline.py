@@ -22,6 +22,7 @@ from translator.errors import InputError
 from translator.model import Encoded, Transformer
 from translator.request import Intake, Limits, Request, check_stop
 from translator.settings import DecodeSettings, Settings, Unpack
+from translator.text import Encoding
 from translator.trace import Beam, Candidate, Step, Token, Trace
 
 _log = logging.getLogger(__name__)
@@ -108,7 +109,13 @@ class Translator:
         return dataclasses.replace(trace, seconds=time.perf_counter() - started)
 
     def stream(
-        self, text: str, *, src: str | None = None, tgt: str | None = None, **settings: Unpack[Settings]
+        self,
+        text: str,
+        *,
+        src: str | None = None,
+        tgt: str | None = None,
+        encoding: Encoding | None = None,
+        **settings: Unpack[Settings],
     ) -> Generator[Step, None, Trace]:
         """Translate one sentence; yields a `Step` a token as it is decoded and returns the `Trace`.
 
@@ -119,6 +126,7 @@ class Translator:
             text: what to translate.
             src: the text's language, for a checkpoint that knows many.
             tgt: the language to translate into, likewise.
+            encoding: what `bundle.src.encode` makes of the text, where the caller has it already.
             settings: fields of `DecodeConfig` (method, beam, max_length, ...) over what the checkpoint
                 is best decoded with; and `prefix` (text, or ids, that the translation must begin with),
                 `stop` (asked before every step; True ends the work), `deadline` (seconds), `gates` (a factor
@@ -129,7 +137,7 @@ class Translator:
             BusyError: the deadline passed.
         """
         translator = self.between(src, tgt)
-        return translator._stream(translator._intake.request(text, **settings))
+        return translator._stream(translator._intake.request(text, encoding=encoding, **settings))
 
     def force(
         self,

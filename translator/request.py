@@ -79,6 +79,7 @@ class Intake:
         stop: Stop | None = None,
         deadline: float | None = None,
         gates: Gates | None = None,
+        encoding: Encoding | None = None,
         **settings: Unpack[DecodeSettings],
     ) -> Request:
         """One sentence with its settings; `Translator.stream` says what they mean.
@@ -89,7 +90,7 @@ class Intake:
         config = self.config(settings)
         self._check_text(text)
         gates = self._gates(gates)
-        encoding = self.bundle.src.encode(text)
+        encoding = encoding or self.bundle.src.encode(text)
         src_ids = self._closed(encoding.ids)
         forced = _opened(self._forced(prefix), config.first_id)
         longest = config.max_length or max(self.usual_length(src_ids), min(len(forced) + 16, self._target_limit))

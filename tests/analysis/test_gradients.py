@@ -24,6 +24,7 @@ from translator.analysis.gradients import (
     read_embedded,
 )
 from translator.analysis.passes import pair_of
+from translator.engine import EagerEngine
 
 LAYOUTS = [
     {},
@@ -62,7 +63,7 @@ def test_from_embeddings_the_model_is_the_same(
 ) -> None:
     sizes = len(tiny.bundle.src), len(tiny.bundle.tgt)
     model = checkpoint_maker.tiny_model(*sizes, **changes)
-    pair = replace(pair_of(tiny, trace), model=model)
+    pair = replace(pair_of(tiny, trace), engine=EagerEngine(model))
     with torch.inference_mode():
         want = pair.decode(pair.encode().memory).logits
         source, target = embeddings(pair)

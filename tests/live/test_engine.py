@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from translator.checkpoints.weights import pack
+from translator.checkpoints.weights import to_safetensors
 from translator.config import ModelConfig
 from translator.decode import encode, replay
 from translator.decode.steps import entropy
@@ -84,7 +84,7 @@ def both(run_node: Any, floats: Any, tmp_path: Path) -> Any:
     def run(changes: dict[str, Any], dtype: str = "float16", *, gated: bool = False) -> tuple[dict, Any]:
         model = random_model(changes, dtype)
         path = tmp_path / "model.safetensors"
-        path.write_bytes(pack(model, dtype))
+        path.write_bytes(to_safetensors(model, dtype))
         gates = random_gates(model.config) if gated else None
         task = {
             "config": asdict(model.config),
@@ -154,7 +154,7 @@ def test_float16_is_widened_exactly(run_node: Any, floats: Any) -> None:
 def refusal(run_node: Any, tmp_path: Path, changes: dict[str, Any], damage: Any = None) -> str:
     model = random_model({}, "float16")
     path = tmp_path / "model.safetensors"
-    path.write_bytes(pack(model, "float16"))
+    path.write_bytes(to_safetensors(model, "float16"))
     if damage:
         damage(path)
     config = {**asdict(model.config), **changes}

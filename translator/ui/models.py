@@ -27,6 +27,7 @@ from translator.ui.store import TraceStore
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator
+    from translator.text import Encoding
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -188,7 +189,9 @@ class Models:
             raise CheckpointError(f"{asked.name} was not fetched yet; choose it under More models")
         return asked
 
-    def steps(self, direction: str, text: str, settings: dict[str, Any], stop: Stop) -> Generator[Step, None, Trace]:
+    def steps(
+        self, direction: str, text: str, settings: dict[str, Any], stop: Stop, encoding: Encoding | None = None
+    ) -> Generator[Step, None, Trace]:
         """`Translator.stream` of a direction's model; on a ZeroGPU Space on its GPU. The errors are those of both.
 
         Raises:
@@ -196,7 +199,7 @@ class Models:
         """
         model = self.get(direction)
         if not zero.here():
-            return (yield from model.stream(text, stop=stop, **settings))
+            return (yield from model.stream(text, stop=stop, encoding=encoding, **settings))
         for found in self._marked(direction, text, settings):
             if isinstance(found, Trace):
                 return found
