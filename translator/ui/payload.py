@@ -1,4 +1,4 @@
-"""A `Trace` as compact JSON: 16-bit fixed point for the page, four decimals for notebooks, exact float32 for exports."""
+"""A `Trace` as compact JSON: 16-bit fixed point for the page, four decimals for notebooks, float32 for exports."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _FULL = {"u16": 65535, "d4": 10_000}
 def pack(weights: np.ndarray, encoding: Encoding) -> str:
     """Probabilities [...] as base64, flat in C order.
 
-    "f32": little-endian floats, exact. "u16": round(w · 65535), the error is at most 7.7e-6. "d4": round(w · 10000), the
-    four decimals that the explorer shows; a quarter smaller once deflated. All first bytes stand before all second ones
-    and so on: high bytes are alike, and so they compress.
+    "f32": little-endian floats, exact. "u16": round(w · 65535), the error is at most 7.7e-6. "d4": round(w · 10000),
+    the four decimals that the explorer shows, a fifth smaller once deflated. All first bytes stand before all second
+    ones and so on: high bytes are alike, and so they compress.
     """
     if encoding == "f32":
         data = np.ascontiguousarray(weights, dtype="<f4").reshape(-1, 1).view(np.uint8).T.tobytes()
