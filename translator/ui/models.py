@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
-DIRECTIONS = ("en-zh", "de-en")
-"""What the page offers even where the checkpoint is missing, and then says so."""
+DIRECTIONS = ("de-en", "en-zh")
+"""What the page offers even where the checkpoint is missing, and then says so. The first opens where the browser's
+language is on neither side, and for English, which is on both."""
 MEMORY = 2 * 2**30
 """Bytes that the models held may come to, their weights as laid out for the processor included; whoever still
 translates with one that was let go keeps it until he is done."""
