@@ -94,7 +94,7 @@ def memory_speed() -> float:
 
 
 def share_of_memory(size: Size, decodes: Times, firsts: Times, reads: Times) -> tuple[float, float, float]:
-    """Bytes of halves a second that steps after the first read, over what a sum reads: of medians, least and most.
+    """Bytes of float16 weights a second that steps after the first read, over what a sum reads: median, least, most.
 
     The first step's time also holds what is made once a sentence: encoder, cross keys and values.
     """
@@ -139,10 +139,10 @@ def rows(threads: int, runs: int) -> list[Row]:
         ]
 
 
-def variant(engine: Engine, precision: Weights, *, halves: bool = True) -> Engine:
+def variant(engine: Engine, precision: Weights, *, float16: bool = True) -> Engine:
     """A copy with int8 weights, or with weights that float16 cannot hold."""
     copied = copy.deepcopy(engine.model)
-    if not halves:
+    if not float16:
         for layer in copied.modules():
             if isinstance(layer, Linear):
                 layer.weight[0, 0] += 1e-6  # no half has so fine a step there
@@ -162,7 +162,7 @@ def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
     ids = source(two.ours)
     own: dict[str, Run] = {
         "ours": trace(two.ours, ids),
-        "ours, no halves": trace(variant(two.ours, "fp32", halves=False), ids),
+        "ours, no float16": trace(variant(two.ours, "fp32", float16=False), ids),
         "ours int8": trace(variant(two.ours, "int8"), ids),
     }
     others: dict[str, Run] = {
@@ -185,10 +185,10 @@ def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
     table.ratio(
         "2", f"greedy with all maps, {name}", "CTranslate2 float32, one map", (beside["ours"], beside["ct2"]), 1.7
     )
-    full = times["ours, no halves"]
+    full = times["ours, no float16"]
     what = f"the same, weights that float16 cannot hold, {name}"
     table.ratio("1b", what, "transformers, eager", (full, times["transformers"]), 1.6)
-    pair = (beside["ours, no halves"], beside["ct2"])
+    pair = (beside["ours, no float16"], beside["ct2"])
     table.ratio("2b", what, "CTranslate2 float32, one map", pair, 1.7)
     cost, low, high = compare(times["without maps"], ours)
     table.add(

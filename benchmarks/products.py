@@ -28,9 +28,9 @@ ROWS = (1, 4, 8)
 Run = Callable[[], object]
 
 
-def compiled_products(engine: Engine, rows: int, precision: Weights, *, halves: bool) -> Run:
+def compiled_products(engine: Engine, rows: int, precision: Weights, *, float16: bool) -> Run:
     """Every product of a compiled step over `rows` hypotheses."""
-    copied = variant(engine, precision, halves=halves)
+    copied = variant(engine, precision, float16=float16)
     kinds = [weights.matrix(kind) for kind in layout.of_step(copied.model).values()]
     jobs = []
     for matrix in kinds:
@@ -65,9 +65,9 @@ def main() -> None:
         columns = []
         for rows in ROWS:
             runs = dict(plain_products(engine, rows))
-            runs["compiled, 24 bits"] = compiled_products(engine, rows, "fp32", halves=False)
-            runs["compiled, float16"] = compiled_products(engine, rows, "fp32", halves=True)
-            runs['compiled, what "int8" reads'] = compiled_products(engine, rows, "int8", halves=True)
+            runs["compiled, 24 bits"] = compiled_products(engine, rows, "fp32", float16=False)
+            runs["compiled, float16"] = compiled_products(engine, rows, "fp32", float16=True)
+            runs['compiled, what "int8" reads'] = compiled_products(engine, rows, "int8", float16=True)
             columns.append({name: 1000 * t.median for name, t in alternate(runs, runs=41).items()})
         print(f"memory: {memory_speed() / 1e9:.1f} GB/s")
         print("| | " + " | ".join(f"{rows} rows" for rows in ROWS) + " |")

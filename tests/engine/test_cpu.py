@@ -194,7 +194,7 @@ def test_where_the_machine_code_errs_pytorch_does_the_work(
 
     def wrong(*arguments: np.ndarray) -> None:
         right(*arguments)
-        arguments[-2][:] += 1  # the board is last
+        arguments[-2][:] += 1  # the queue is last
 
     monkeypatch.setattr(kernel, part, wrong)
     engine = CpuEngine(make_model())
