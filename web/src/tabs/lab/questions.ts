@@ -206,6 +206,8 @@ export class Questions {
       return this.show();
     }
     this.waiting(true);
+    await this.showSoon(number);
+    if (number !== this.asked) return;
     const answer: LabAnswer = await this.requests.ask("lab_ask", { view: name, options: own });
     if (number !== this.asked) return;
     this.waiting(false);
@@ -216,6 +218,16 @@ export class Questions {
     if (open.length) this.paint();
     else this.show();
   }
+  /** Show what answers first, where the whole answer takes its time. */
+  private async showSoon(number: number): Promise<void> {
+    const { name, soon } = this.view;
+    if (!soon) return;
+    const options = this.options[name];
+    const answer: LabAnswer = await this.requests.ask("lab_ask", { view: soon, options });
+    if (number !== this.asked || answer.error) return;
+    this.show(answer);
+    this.find(".lab-view").setAttribute("aria-busy", "false"); // what is there may be read
+  }
   /** What is shown, as a link and a file name it. */
   private taking() {
     const { text, target, way: direction } = this.requests.subject;
@@ -223,8 +235,7 @@ export class Questions {
     const question = { view, options: this.options[view] ?? {}, text, target, direction };
     return { question, answer: this.answers[view] };
   }
-  show(): void {
-    const answer = this.answers[this.view.name] ?? {};
+  show(answer = this.answers[this.view.name] ?? {}): void {
     this.take.paint();
     this.refuse(answer);
     paintAnswer(this.find, answer, {
