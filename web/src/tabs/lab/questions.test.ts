@@ -38,6 +38,8 @@ const turn = () => new Promise((done) => setTimeout(done));
 it("shows what answers first until the whole answer comes", async () => {
   const { made, find, asked, shown } = lab();
   void made.look();
+  made.paint(); // as when the language changes
+  expect(find(".lab-stop-view").hidden).toBe(false);
   asked[0].answer(lines("five methods"));
   await turn();
   expect(shown()).toContain("five methods");

@@ -60,6 +60,8 @@ export class Questions {
   /** What was put into the form by itself. */
   private filled: string | null = null;
   private readonly waiting: (on: boolean) => void;
+  /** The model is at work; a form that is drawn meanwhile can stop it. */
+  private works = false;
   private readonly take: { paint: () => void };
   private readonly find: Find;
   private readonly requests: Requests;
@@ -71,7 +73,8 @@ export class Questions {
     [this.view] = this.question.views;
     const progress = () =>
       this.view.name === TELLS ? this.requests.progress("lab_ask") : Promise.resolve({});
-    this.waiting = makeWaiting(this.find, progress);
+    const wait = makeWaiting(this.find, progress);
+    this.waiting = (on) => wait((this.works = on));
     this.take = makeTake(this.find, () => this.taking());
     for (const row of [".lab-questions", ".lab-views"])
       this.find(row).addEventListener("keydown", walk);
@@ -177,7 +180,7 @@ export class Questions {
       this.requests.leave("lab_ask");
       this.waiting(false);
     };
-    const button = { type: "button", class: "btn lab-stop-view", hidden: true };
+    const button = { type: "button", class: "btn lab-stop-view", hidden: !this.works };
     return el("button", { ...button, text: t("Stop"), on: { click } });
   }
   /** Two sentences that differ in a word, and what carries it. */
