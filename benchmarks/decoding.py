@@ -93,17 +93,17 @@ def memory_speed() -> float:
     return 4 * NUMBERS / min(times.seconds)
 
 
-def share_of_memory(size: Size, decodes: Times, firsts: Times, reads: Times) -> tuple[float, float, float]:
+def fraction_of_bandwidth(size: Size, decodes: Times, firsts: Times, reads: Times) -> tuple[float, float, float]:
     """Bytes of float16 weights a second that steps after the first read, over what a sum reads: median, least, most.
 
     The first step's time also holds what is made once a sentence: encoder, cross keys and values.
     """
 
-    def share(whole: float, first: float, read: float) -> float:
+    def fraction(whole: float, first: float, read: float) -> float:
         return size.bytes_read / 2 * (TARGET - 1) / (whole - first) / (4 * NUMBERS / read)
 
-    turns = [share(*turn) for turn in zip(decodes.seconds, firsts.seconds, reads.seconds, strict=True)]
-    return share(decodes.median, firsts.median, reads.median), min(turns), max(turns)
+    turns = [fraction(*turn) for turn in zip(decodes.seconds, firsts.seconds, reads.seconds, strict=True)]
+    return fraction(decodes.median, firsts.median, reads.median), min(turns), max(turns)
 
 
 class Table:
@@ -197,7 +197,7 @@ def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
     table.ratio(
         "6", f"beam 4 with all maps, {name}", "transformers beam 4", (times["beam"], times["transformers beam"]), 1.6
     )
-    share, low, high = share_of_memory(two.size, times["without maps"], times["first token"], times["memory"])
+    share, low, high = fraction_of_bandwidth(two.size, times["without maps"], times["first token"], times["memory"])
     peer = f"{4 * NUMBERS / times['memory'].median / 1e9:.1f} GB/s measured in the same turns"
     table.add("7", "share of memory speed", peer, share, "≥ 0.8", share >= 0.8, low, high, unit="of it")
     table.ratio(
