@@ -94,7 +94,7 @@ class Heatmap implements Part {
     if (!this.size || !(changed.has("step") || changed.has("query"))) return false;
     const picture = this.x.picture();
     if (!this.sight.reveal(picture, this.size, this.x.rowIndex(picture))) return false;
-    this.draw();
+    this.put(picture, this.seen!);
     return true;
   }
 
@@ -106,15 +106,21 @@ class Heatmap implements Part {
     const { rows, columns } = picture;
     const shape = [x.state.kind, x.version, rows.length, columns.length].join();
     this.sight.of(shape, picture, size, x.rowIndex(picture));
-    const seen = { ...view, range: this.sight.range(picture, size) };
     const { node } = this.plots.of(x.state.kind);
     if (this.plot !== node) {
       this.plot.replaceWith(node);
       this.plot = node;
     }
-    if (!window.Plotly) return this.plots.sketch(x, picture, seen, x.colours());
+    if (window.Plotly) return this.put(picture, view);
+    const range = this.sight.range(picture, size);
+    this.plots.sketch(x, picture, { ...view, range }, x.colours());
+  }
+  /** Let Plotly draw what is in sight of a map that was measured. */
+  private put(picture: Picture, view: Omit<HeatView, "range">): void {
+    const { x } = this;
+    const seen = { ...view, range: this.sight.range(picture, view.size) };
     this.untold = null;
-    this.size = size;
+    this.size = view.size;
     this.seen = seen;
     this.plots.fill(x, picture, x.version, seen);
     this.arrange(picture, seen);
