@@ -61,6 +61,9 @@ class Heatmap implements Part {
   /** Cells that are in sight and that Plotly does not have yet. */
   private untold: Cells | null = null;
   private scrolling = 0;
+  /** Plotly may draw. */
+  private warm = false;
+  private warming = 0;
 
   constructor(private readonly x: Needs) {
     this.box = x.find("#attention-detail");
@@ -70,7 +73,10 @@ class Heatmap implements Part {
     const { overlay, scroll, buttons } = this;
     this.box.append(this.plot, ...overlay.nodes, ...scroll.nodes, ...buttons.nodes);
     this.listen();
-    x.signal.addEventListener("abort", () => cancelAnimationFrame(this.scrolling));
+    x.signal.addEventListener("abort", () => {
+      cancelAnimationFrame(this.scrolling);
+      cancelAnimationFrame(this.warming);
+    });
   }
 
   /* ---- drawing ---- */
@@ -111,9 +117,21 @@ class Heatmap implements Part {
       this.plot.replaceWith(node);
       this.plot = node;
     }
-    if (window.Plotly) return this.put(picture, view);
+    if (window.Plotly && this.warm) return this.put(picture, view);
     const range = this.sight.range(picture, size);
     this.plots.sketch(x, picture, { ...view, range }, x.colours());
+    if (window.Plotly) this.warmUp();
+  }
+  /** Plotly's first drawing takes long: it comes once the map is seen without it. */
+  private warmUp(): void {
+    cancelAnimationFrame(this.warming);
+    this.warming = requestAnimationFrame(() =>
+      setTimeout(() => {
+        if (this.x.signal.aborted) return;
+        this.warm = true;
+        this.x.set({ size: {} });
+      }),
+    );
   }
   /** Let Plotly draw what is in sight of a map that was measured. */
   private put(picture: Picture, view: Omit<HeatView, "range">): void {
