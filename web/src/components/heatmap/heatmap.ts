@@ -120,7 +120,7 @@ class Heatmap implements Part {
     if (window.Plotly && this.warm) return this.put(picture, view);
     const range = this.sight.range(picture, size);
     this.plots.sketch(x, picture, { ...view, range }, x.colours());
-    if (window.Plotly) this.warmUp();
+    this.warmUp();
   }
   /** Plotly's first drawing takes long: it comes once the map is seen without it. */
   private warmUp(): void {
@@ -129,7 +129,7 @@ class Heatmap implements Part {
       setTimeout(() => {
         if (this.x.signal.aborted) return;
         this.warm = true;
-        this.x.set({ size: {} });
+        if (window.Plotly) this.x.set({ size: {} });
       }),
     );
   }
