@@ -9,7 +9,7 @@ describe("the large map", () => {
     window.Plotly = { react } as never;
   };
   beforeAll(blankCanvases);
-  beforeEach(() => void vi.useFakeTimers({ toFake: ["requestAnimationFrame", "setTimeout"] }));
+  beforeEach(() => void vi.useFakeTimers());
   afterEach(() => {
     vi.useRealTimers();
     react.mockClear();
@@ -37,10 +37,12 @@ describe("the large map", () => {
     expect(sketched(x)).toBeNull();
   });
 
-  it("is not drawn once it was taken away", () => {
+  it.each([0, 1])("is not drawn once it was taken away, %i frames later", (frames) => {
     comes();
     const x = shown();
+    if (frames) vi.advanceTimersToNextFrame();
     x.life.abort();
+    expect(vi.getTimerCount()).toBe(0);
     vi.advanceTimersByTime(100);
     expect(react).not.toHaveBeenCalled();
   });

@@ -1,6 +1,6 @@
 /* One map in full: a Plotly heat map with truthful axes, and the frames that lie over it. */
 
-import { phone } from "../../dom/screen";
+import { onceSeen, phone } from "../../dom/screen";
 import { t } from "../../i18n/words";
 import { type Cells, shownCells } from "../../plot/cells";
 import type { HeatView } from "../../plot/heat";
@@ -63,7 +63,7 @@ class Heatmap implements Part {
   private scrolling = 0;
   /** Plotly may draw. */
   private warm = false;
-  private warming = 0;
+  private warming = false;
 
   constructor(private readonly x: Needs) {
     this.box = x.find("#attention-detail");
@@ -73,10 +73,7 @@ class Heatmap implements Part {
     const { overlay, scroll, buttons } = this;
     this.box.append(this.plot, ...overlay.nodes, ...scroll.nodes, ...buttons.nodes);
     this.listen();
-    x.signal.addEventListener("abort", () => {
-      cancelAnimationFrame(this.scrolling);
-      cancelAnimationFrame(this.warming);
-    });
+    x.signal.addEventListener("abort", () => cancelAnimationFrame(this.scrolling));
   }
 
   /* ---- drawing ---- */
@@ -124,14 +121,12 @@ class Heatmap implements Part {
   }
   /** Plotly's first drawing takes long: it comes once the map is seen without it. */
   private warmUp(): void {
-    cancelAnimationFrame(this.warming);
-    this.warming = requestAnimationFrame(() =>
-      setTimeout(() => {
-        if (this.x.signal.aborted) return;
-        this.warm = true;
-        if (window.Plotly) this.x.set({ size: {} });
-      }),
-    );
+    if (this.warming) return;
+    this.warming = true;
+    onceSeen(this.x.signal, () => {
+      this.warm = true;
+      if (window.Plotly) this.x.set({ size: {} });
+    });
   }
   /** Let Plotly draw what is in sight of a map that was measured. */
   private put(picture: Picture, view: Omit<HeatView, "range">): void {
