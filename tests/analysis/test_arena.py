@@ -77,6 +77,7 @@ def test_methods_judged_one_after_another_are_as_judged_at_once(
         np.testing.assert_allclose(found.lost[method], whole.lost[method], rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_random_order_is_no_better_than_chance(copier: Translator) -> None:
     texts = ["tea milk bread salt rice", "fish soup egg tea", "rice bread fish milk salt egg", "egg egg tea milk"] * 6
     table, sentences = arena_table(copier, texts, depth=1)
@@ -86,6 +87,7 @@ def test_a_random_order_is_no_better_than_chance(copier: Translator) -> None:
     assert all(table[method].lost > table[RANDOM].lost_range[1] for method in METHODS)
 
 
+@pytest.mark.slow
 def test_the_ranges_are_scipys_bootstrap_over_sentences(tiny: Translator) -> None:
     texts = ["Das Haus ist groß.", "Ich renne in den Park.", "Guten Morgen, Frau Müller!", "Ja."]
     seen: list[tuple[int, int]] = []

@@ -81,6 +81,7 @@ def test_gradient_x_input_is_captums(in_double: Translator, trace: Trace, by_cap
             np.testing.assert_allclose(ours[n], want.detach().numpy(), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Multiple layers")
 def test_integrated_gradients_are_captums(in_double: Translator, trace: Trace, by_captum: tuple) -> None:
     """Captum takes even steps, so that both have to be near the integral itself."""

@@ -158,6 +158,7 @@ def test_logits_and_every_weight_are_those_of_eager_attention(made: Any, texts: 
         torch.testing.assert_close(torch.from_numpy(ours), torch.cat(theirs), atol=1e-5, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["opus", "separate"])
 def test_the_tokenizer_gives_the_same_ids_and_texts(made: Any, texts: list[str], shape: str) -> None:
     folder, _, bundle = made(shape)
@@ -322,6 +323,7 @@ def payloads(canary: Path) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 def test_a_pickle_is_refused_with_the_file_and_a_command_that_makes_a_folder_which_loads(
     copy: Any, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,7 @@ def test_marks_come_with_their_hit_rate(ask: Any, folder: Path) -> None:
     assert drawn["customdata"] == [word.text for word in found.source]
 
 
+@pytest.mark.slow
 def test_alti_and_the_arena_show_their_functions_numbers(ask: Any, folder: Path) -> None:
     made = translator.load(folder, device="cpu")
     trace = made.translate(TEXT, method="greedy")
