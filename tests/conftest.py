@@ -75,6 +75,7 @@ def tiny(tiny_checkpoint: Path) -> Translator:
 SERIAL = (
     "reliability/",
     "checkpoints/test_cost.py",
+    "cluster/test_fleet.py",
     "cluster/test_ray.py",
     "model/test_share.py",
     "test_cli.py",
