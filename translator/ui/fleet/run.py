@@ -32,8 +32,10 @@ def serve_on_ray(address: str, args: dict[str, Any], *, port: int) -> None:
     trust_proxies()  # before Ray starts: the proxies' process inherits it
     done = threading.Event()
     with connected(Cluster(address, workers=plan.replicas)):
-        from ray import serve
-
+        try:
+            from ray import serve
+        except ModuleNotFoundError as error:  # of the packages that only Ray Serve needs
+            raise ModuleNotFoundError(str(error), name="ray") from error
         from translator.ui.fleet.replica import SILENT, application
 
         where = "HeadOnly" if address == LOCAL else "EveryNode"
