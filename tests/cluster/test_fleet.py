@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +17,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from benchmarks.served import Answer, Visitor, crowd, free_port, sentences
+from benchmarks.served import Answer, Visitor, crowd, free_port, sentences, wait_until_ready
+from tests.cluster.started import Nodes, family, listening
 from translator import load
 
 ROOT = Path(__file__).parents[2]
@@ -31,25 +31,13 @@ LOOPBACK = {"127.0.0.1", "[::ffff:127.0.0.1]"}
 
 
 @contextmanager
-def running(*command: str, told: str) -> Iterator[subprocess.Popen[str]]:
-    """A command that has said that its page is there."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
-    environment.pop("FORWARDED_ALLOW_IPS", None)
-    environment["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # loopback, whatever the system
-    process = subprocess.Popen(
-        [sys.executable, "-m", *command], cwd=ROOT, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+def running(*command: str, url: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A command whose page is there."""
+    where = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), **environment}
+    where.pop("FORWARDED_ALLOW_IPS", None)
+    process = subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT, env=where)
     try:
-        assert process.stdout is not None
-        said: list[str] = []
-        for line in process.stdout:
-            said.append(line)
-            if told in line:
-                break
-        else:
-            raise AssertionError("".join(said)[-5000:])
-        threading.Thread(target=process.stdout.read, daemon=True).start()  # or it would fill
+        wait_until_ready(url, process)
         yield process
     finally:
         if process.poll() is None:
@@ -68,27 +56,8 @@ def until(found: Callable[[], object], seconds: float = 300) -> None:
         time.sleep(0.1)
 
 
-def family(pid: int) -> dict[int, str]:
-    """A process and all that it started, with what each calls itself."""
-    tree = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(maxsplit=2) for line in tree.splitlines()[1:]]
-    parents = {int(row[0]): int(row[1]) for row in rows}
-    found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return {int(row[0]): row[2] for row in rows if int(row[0]) in found}
-
-
 def replicas(pid: int) -> set[int]:
     return {each for each, name in family(pid).items() if name.startswith(REPLICA)}
-
-
-def listening(pid: int) -> set[str]:
-    """The addresses that a process and all that it started listen at, ports aside."""
-    own = family(pid)
-    found = subprocess.run(["ss", "-ltnpH"], capture_output=True, text=True, check=True).stdout.splitlines()
-    lines = [line for line in found if own.keys() & {int(each) for each in re.findall(r"pid=(\d+)", line)}]
-    return {line.split()[3].rpartition(":")[0] for line in lines}
 
 
 def translated(url: str, address: str, **settings: object) -> str:
@@ -138,7 +107,7 @@ def under_load(url: str, found: Callable[[], object]) -> list[Answer]:
     return answers
 
 
-async def told_to_end(url: str, process: subprocess.Popen[str]) -> list[Answer]:
+async def told_to_end(url: str, process: subprocess.Popen[bytes]) -> list[Answer]:
     """What visitors are answered who are being answered, or wait for it, when all is told to end."""
     visitors = await Visitor.at(url, 12)
     asked = [asyncio.create_task(visitor.ask(LONG)) for visitor in visitors]
@@ -152,7 +121,7 @@ def test_replicas_come_with_the_load_keep_their_visitors_outlive_one_and_finish_
     port = free_port()
     url, want = f"http://127.0.0.1:{port}", load("de-en", device="cpu").translate(TEXT).translation
     asked = ("translator", "serve", "de-en", "--ray", "--workers", "2", "--port", str(port))
-    with running(*asked, told="The page is at") as process:
+    with running(*asked, url=url) as process:
         assert listening(process.pid) <= LOOPBACK
         assert len(replicas(process.pid)) == 1 and translated(url, "127.0.8.1") == want
         answers = under_load(url, lambda: len(replicas(process.pid)) == 2)
@@ -177,9 +146,14 @@ def test_replicas_come_with_the_load_keep_their_visitors_outlive_one_and_finish_
         until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))
 
 
-def test_the_manifest_is_served() -> None:
+def test_the_manifest_is_served_on_a_cluster() -> None:
     url = "http://127.0.0.1:8000"  # where it says
     want = load("de-en", device="cpu").translate(TEXT).translation
-    with running("ray.serve.scripts", "run", "deploy/serve.yaml", told="is ready at") as process:
-        assert translated(url, "127.0.8.1") == want
-        assert len(replicas(process.pid)) == 1
+    nodes = Nodes(1)
+    try:
+        asked = ("ray.serve.scripts", "run", "deploy/serve.yaml", "--address", nodes.address)
+        with running(*asked, url=url, **nodes.env):
+            assert translated(url, "127.0.8.1") == want
+            assert len(replicas(nodes.process.pid)) == 1
+    finally:
+        nodes.close()
