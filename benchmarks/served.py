@@ -14,6 +14,7 @@ import sys
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -118,11 +119,10 @@ def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> float:
     while time.monotonic() - started < STARTUP:
         if process.poll() is not None:
             raise RuntimeError(f"the app ended with code {process.returncode} before it was ready")
-        try:
+        with suppress(httpx.TransportError):
             if httpx.get(f"{url}/config", timeout=5).status_code == 200:
                 return time.monotonic() - started
-        except httpx.TransportError:
-            time.sleep(0.1)
+        time.sleep(0.1)
     raise RuntimeError(f"the app was not ready within {STARTUP:g} seconds")
 
 

@@ -90,6 +90,7 @@ def tiny(tiny_checkpoint: Path) -> Translator:
 SERIAL = (
     "reliability/",
     "checkpoints/test_cost.py",
+    "cluster/test_fleet.py",
     "cluster/test_ray.py",
     "engine/test_workers.py",
     "test_cli.py",

@@ -139,6 +139,10 @@ def _parser() -> argparse.ArgumentParser:
         help="processes that share the port and the weights (default: 1; without N one per core, where memory allows)",
     )  # fmt: skip
     command.add_argument(
+        "--ray", nargs="?", const="local", metavar="ADDRESS",
+        help="serve on Ray Serve, by up to --workers replicas: started here, or the cluster at HOST:PORT (extra: ray)",
+    )  # fmt: skip
+    command.add_argument(
         "--mcp", action="store_true", help="offer the endpoints as MCP tools (requires the package mcp)"
     )
     command.set_defaults(run=_serve)
@@ -333,7 +337,8 @@ def _serve(args: argparse.Namespace) -> None:
     from translator.ui.start import start
 
     models = {"transformers": args.transformers, "memory": args.memory}
-    start(args.checkpoints, **models, host=args.host, port=args.port, mcp=args.mcp, workers=args.workers)
+    processes = {"workers": args.workers, "ray": args.ray}
+    start(args.checkpoints, **models, **processes, host=args.host, port=args.port, mcp=args.mcp)
 
 
 if __name__ == "__main__":

@@ -76,3 +76,25 @@ def test_two_words_are_refused_and_a_long_run_can_be_stopped(tiny: Translator, t
         faithfulness(tiny, tiny.translate("Guten Morgen", max_length=4))
     with pytest.raises(CancelledError):
         faithfulness(tiny, trace, stop=lambda: True)
+
+
+def test_no_pass_reads_more_than_its_bound_and_stop_is_asked_before_each_and_after_the_last(
+    tiny: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waits for a turn waits for a pass."""
+    monkeypatch.setattr("translator.analysis.faithfulness.POSITIONS", 40)
+    long = tiny.translate("Das ist ein altes Haus und ein Hund. " * 2, max_length=5)
+    said: list[str] = []
+    encode = type(tiny.bundle.model).encode
+
+    def counted(model: object, src_ids: torch.Tensor, *rest: object) -> object:
+        said.append("pass")
+        assert src_ids.numel() <= max(40, len(long.src))
+        return encode(model, src_ids, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(tiny.bundle.model), "encode", counted)
+    found = faithfulness(tiny, long, stop=lambda: bool(said.append("asked")))
+    hidden = said[said.index("asked") :]
+    passes = len(found.words) if len(long.src) > 20 else 0
+    assert hidden[: 2 * passes] == ["asked", "pass"] * passes and hidden[2 * passes :].count("asked") >= 2
+    assert passes and hidden[-1] == "asked"

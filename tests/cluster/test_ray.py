@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 import shutil
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster.started import Nodes, listening
 from translator.analysis.gold import FOLDER
 
 ROOT = Path(__file__).parents[2]
@@ -33,35 +33,6 @@ def run(*arguments: str | Path, text: str = "", code: int = 0, **env: str) -> su
     done = subprocess.run(command(*arguments), input=text, env=where, capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == code, done.stderr[-3000:]
     return done
-
-
-class Nodes:
-    """`nodes.py` as a process."""
-
-    def __init__(self, count: int) -> None:
-        self.env = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-        self.env["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # loopback, whatever the system
-        self.process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("nodes.py")), str(count)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | self.env,
-        )  # fmt: skip
-        assert self.process.stdout is not None
-        self.address = self.process.stdout.readline().strip()
-        assert re.fullmatch(r"127\.0\.0\.1:\d+", self.address), self.address
-
-    def kill_one(self) -> None:
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        assert self.process.stdout.readline() == "killed\n"
-
-    def close(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        try:
-            self.process.wait(60)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
 
 
 @pytest.fixture(scope="module")
@@ -98,18 +69,6 @@ def test_a_local_start_listens_on_loopback_alone_and_leaves_nothing(tiny_checkpo
     home.rmdir()  # there is nothing in it
     run(*asked, "--parts", out, code=2)
     assert "".join((out / f"part-{n:06d}.txt").read_text("utf-8") for n in range(5)) == plain.stdout
-
-
-def listening(pid: int) -> set[str]:
-    """The addresses that a process and all that it started listen at, ports aside."""
-    tree = subprocess.run(["ps", "-eo", "pid,ppid"], capture_output=True, text=True, check=True).stdout
-    parents = dict(map(int, line.split()) for line in tree.splitlines()[1:])
-    family = {pid}
-    while more := {child for child, parent in parents.items() if parent in family} - family:
-        family |= more
-    found = subprocess.run(["ss", "-ltnpH"], capture_output=True, text=True, check=True).stdout.splitlines()
-    own = [line for line in found if family & {int(each) for each in re.findall(r"pid=(\d+)", line)}]
-    return {line.split()[3].rpartition(":")[0] for line in own}
 
 
 def test_what_is_whole_is_not_done_again_and_other_work_is_refused(

@@ -21,7 +21,7 @@ SOURCES = ("request.py", "decode", "analysis", "ui")
 COMMANDS = (
     "analysis/cases.py", "analysis/cli", "analysis/deletion.py", "analysis/gold.py", "analysis/indexing.py",
     "analysis/lexicon.py", "analysis/links.py", "analysis/omission_bench.py", "ui/gallery.py", "ui/live",
-    "ui/shortlist.py", "ui/source.py", "ui/start.py", "ui/tools.py", "ui/workers.py", "ui/limits.py",
+    "ui/fleet", "ui/shortlist.py", "ui/source.py", "ui/start.py", "ui/tools.py", "ui/workers.py", "ui/limits.py",
 )  # fmt: skip
 """What runs at a terminal only; and the guard before the page, which refuses calls that no page makes."""
 LEAST = 12

@@ -26,6 +26,8 @@ from translator.trace import Trace
 METHODS = ("raw", "norm", "rollout")
 DRAWS = 500
 CHANCE = 0.95
+POSITIONS = 512
+"""Source positions of one pass: on one core about a sixth of a second, for which others wait for their turn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,7 @@ def faithfulness(
             f"the source has {len(words)} words and punctuation marks; a rank correlation needs at least 3"
         )
     loss = occlusion(translator, trace, [groups == word for word in words], stop=stop)
+    _ask(stop)
     maps = {
         "raw": trace.cross.astype(np.float64).mean(axis=(0, 1)),
         "norm": share(norms(translator, trace).cross_layers).mean(axis=0),
@@ -82,6 +85,7 @@ def faithfulness(
     shares = {name: by_word(weights, rows, groups)[:, words] for name, weights in maps.items()}
     correlation = {name: spearman(weights, loss) for name, weights in shares.items()}
     surfaces = tuple(trace.source[slice(*_span(trace, groups == word))] for word in words)
+    _ask(stop)
     return Faithfulness(surfaces, loss, shares, correlation, chance_level(loss, seed=seed))
 
 
@@ -111,13 +115,17 @@ def occlusion(
     losses = []
     with torch.inference_mode():
         usual = pair.log_probs(pair.decode(pair.encode().memory).logits)
-        for rows in keep.split(16):
-            if stop is not None and stop():
-                raise CancelledError("the faithfulness meter was stopped")
+        for rows in keep.split(max(1, POSITIONS // keep.shape[1])):
+            _ask(stop)
             memory = pair.model.encode(pair.src_ids.expand(len(rows), -1), rows).memory
             decoded = pair.model.decode(pair.reads.expand(len(rows), -1), memory, rows)
             losses.append(usual - pair.log_probs(decoded.logits))
     return to_numpy(torch.cat(losses)).T
+
+
+def _ask(stop: Callable[[], bool] | None) -> None:
+    if stop is not None and stop():
+        raise CancelledError("the faithfulness meter was stopped")
 
 
 def spearman(a: np.ndarray, b: np.ndarray) -> np.ndarray:

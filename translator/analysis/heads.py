@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from translator.analysis.roles import judge
+from translator.analysis.roles import Roles, judge
 from translator.errors import InputError
 from translator.trace import Token, Trace
 
@@ -123,7 +123,9 @@ def entropy(weights: np.ndarray) -> np.ndarray:
 def is_punctuation(token: Token) -> bool:
     """True if every character of the token's text is punctuation or a symbol, of any script."""
     text = token.surface.strip()
-    return bool(text) and not token.special and all(unicodedata.category(c)[0] in "PS" for c in text)
+    if token.special or not text or text.isalnum():  # most are words, of which nothing need be looked up
+        return False
+    return all(unicodedata.category(c)[0] in "PS" for c in text)
 
 
 def measure(weights: np.ndarray, rows: Rows) -> Measures:
@@ -219,10 +221,15 @@ def head_stats(trace: Trace, kind: str, rates: Rates | None = None) -> tuple[Hea
     return describe(measures, kind, rates)
 
 
+def roles_of(measures: Measures, kind: str, rates: Rates | None = None) -> Roles:
+    """The role of every head of one kind of attention, by its measures; `rates` as in `head_stats`."""
+    by = {} if rates is None or kind != "cross" else {"rates": rates[0], "readings": rates[1]}
+    return judge(vars(measures), self_attention=kind != "cross", **by)
+
+
 def describe(measures: Measures, kind: str, rates: Rates | None = None) -> tuple[HeadStats, ...]:
     """The arrays of `measures` as one record a head, with its role, layer by layer; `rates` as in `head_stats`."""
-    by = {} if rates is None or kind != "cross" else {"rates": rates[0], "readings": rates[1]}
-    found = judge(vars(measures), self_attention=kind != "cross", **by)
+    found = roles_of(measures, kind, rates)
     names = [field.name for field in fields(Measures)]
     lists = (found.name, found.share, found.reading, found.near, *(getattr(measures, name) for name in names))
     rows = zip(np.ndindex(found.name.shape), *(each.ravel().tolist() for each in lists), strict=True)
@@ -242,6 +249,22 @@ def measures_of(stats: Sequence[HeadStats]) -> Measures:
 
 
 def leading_head(stats: Sequence[HeadStats], rates: Sequence[float] = ()) -> tuple[int, int]:
+    """`leading` of the records that `head_stats` gives of all cross heads.
+
+    Raises:
+        InputError: there are no heads, or not one rate for each.
+    """
+    if not stats or (rates and len(rates) != len(stats)):
+        raise InputError(f"{len(stats)} heads and {len(rates)} rates; each head needs one, or none has any")
+    measures = measures_of(stats)
+
+    def of(name: str) -> np.ndarray:
+        return np.array([getattr(each, name) for each in stats]).reshape(measures.entropy.shape)
+
+    return leading(measures, Roles(of("role"), of("near"), of("share"), of("reading")), rates)
+
+
+def leading(measures: Measures, roles: Roles, rates: Sequence[float] = ()) -> tuple[int, int]:
     """The cross head to look at first, as (layer, head) from 0: the one that links the words of this sentence best.
 
     Heads whose rows look at the source of what they predict come first, since that is how a row is read at first
@@ -249,22 +272,16 @@ def leading_head(stats: Sequence[HeadStats], rates: Sequence[float] = ()) -> tup
     error rate where that was measured.
 
     Args:
-        stats: of all cross heads, as `head_stats` gives them.
         rates: the alignment error rate of each of these heads over a hand-aligned set, a row belonging to what it
             predicts; empty if never measured.
-    Raises:
-        InputError: there are no heads, or not one rate for each.
     """
-    if not stats or (rates and len(rates) != len(stats)):
-        raise InputError(f"{len(stats)} heads and {len(rates)} rates; each head needs one, or none has any")
-
-    def value(at: int) -> tuple[bool, float]:
-        each = stats[at]
-        found = each.content_confidence * each.on_content * (1 - rates[at] if rates else 1)
-        return each.role == "aligns" and each.reading != "input", found
-
-    best = stats[max(range(len(stats)), key=value)]
-    return best.layer, best.head
+    shape = roles.name.shape
+    first = (roles.name == "aligns") & (roles.reading != "input")
+    found = measures.content_confidence * measures.on_content
+    if rates:
+        found = found * (1 - np.reshape(rates, shape))
+    layer, head = np.unravel_index(np.where(first == first.max(), found, -np.inf).argmax(), shape)
+    return int(layer), int(head)
 
 
 def token_share(weights: np.ndarray, chosen: Sequence[bool] | np.ndarray) -> np.ndarray:

@@ -138,7 +138,11 @@ class SubwordTokenizer(common.ManyTexts):
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of `ids`; special tokens are skipped, bytes that are no UTF-8 become U+FFFD."""
-        text, _ = self._walk(ids)
+        if any(len(SPECIALS) <= id < len(_FIXED) for id in ids):  # bytes, of which several may be a character
+            text, _ = self._walk(ids)
+        else:
+            common.check_ids(ids, len(self))
+            text = "".join([self._pieces[id] for id in ids if id >= len(SPECIALS)])
         return text[self._offset(text) :]
 
     def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]:

@@ -160,9 +160,9 @@ def check_ids(ids: Sequence[int], size: int) -> None:
     Raises:
         InputError: it names the first of them.
     """
-    for id in ids:
-        if not 0 <= id < size:
-            raise InputError(f"token id {id} is outside the vocabulary of {size} pieces")
+    if ids and (min(ids) < 0 or max(ids) >= size):
+        wrong = next(id for id in ids if not 0 <= id < size)
+        raise InputError(f"token id {wrong} is outside the vocabulary of {size} pieces")
 
 
 def typed_span(normalised: Normalised, start: int, end: int) -> tuple[int, int]:

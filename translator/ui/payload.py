@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from translator.analysis import aggregate, heads, rollout
-from translator.analysis.roles import READINGS
+from translator.analysis.roles import READINGS, Roles
 from translator.figures.label import plain
 from translator.trace import Beam, CheckpointId, Step, Token, Trace
 
@@ -25,6 +25,9 @@ TAIL = 60
 """Characters of a hypothesis that are sent: its end is what tells it from the others."""
 _FULL = {"u16": 65535, "d4": 10_000}
 """What stands for 1."""
+_DIGITS, _NEAR_HALF = 1e4, 1e-6
+_TOLD = tuple(each.name for each in fields(heads.Measures) if not each.name.startswith(("even_", "read_")))
+"""Measures that the page shows."""
 
 
 def pack(weights: np.ndarray, encoding: Encoding) -> str:
@@ -74,9 +77,11 @@ def trace_payload(
     """
     ids = tuple(token.id for token in trace.tgt)
     rates = _rates(profile, trace.cross.shape[:2])
-    stats = {kind: heads.head_stats(trace, kind, rates) for kind in trace.kinds}
-    crossing = stats.get("cross")
-    layer, head = heads.leading_head(crossing, profile["rates"] if profile else ()) if crossing else (0, 0)
+    measures = {kind: heads.measure(trace.weights(kind), heads.rows_of(trace, kind)) for kind in trace.kinds}
+    roles = {kind: heads.roles_of(found, kind, rates) for kind, found in measures.items()}
+    layer, head = (0, 0)
+    if "cross" in measures:
+        layer, head = heads.leading(measures["cross"], roles["cross"], profile["rates"] if profile else ())
     parts = {"encoder": trace.encoder, "decoder": lower_triangles(trace.decoder), "cross": trace.cross}
     scored = not np.isnan(trace.log_probs).any()
     return {
@@ -100,8 +105,8 @@ def trace_payload(
         "shapes": {kind: trace.weights(kind).shape for kind in trace.kinds},
         "encoding": encoding,
         "weights": {kind: pack(parts[kind], encoding) for kind in trace.kinds},
-        "rollout": pack(rollout.self_rollout(trace.encoder), encoding) if "encoder" in stats else "",
-        "heads": {kind: _head_table(each) for kind, each in stats.items()},
+        "rollout": pack(rollout.self_rollout(trace.encoder), encoding) if "encoder" in measures else "",
+        "heads": {kind: _head_table(found, roles[kind]) for kind, found in measures.items()},
         "leading": {"layer": layer, "head": head},
         "health": health,
         **({} if trace.kinds == KINDS else {"kinds": trace.kinds}),
@@ -218,11 +223,16 @@ def _beam(beam: Beam, text: str, leads: bool, again: bool) -> dict[str, Any]:
     return {"s": shown, "lp": round(beam.score, 4), "n": round(beam.normalised, 4), "p": beam.parent, **flags}
 
 
-def _head_table(stats: Sequence[heads.HeadStats]) -> dict[str, list[Any]]:
+def _head_table(measures: heads.Measures, roles: Roles) -> dict[str, list[Any]]:
     """One list a measure, head by head, layer by layer."""
-    inner = ("kind", "layer", "head", "even_", "read_")
-    names = [field.name for field in fields(heads.HeadStats) if not field.name.startswith(inner)]
-    return {name: [_short(getattr(each, name)) for each in stats] for name in names}
+    table: dict[str, list[Any]] = {"role": roles.name.ravel().tolist()}
+    table |= {name: _short(getattr(measures, name)) for name in _TOLD}
+    return {
+        **table,
+        "share": _short(roles.share),
+        "reading": roles.reading.ravel().tolist(),
+        "near": roles.near.ravel().tolist(),
+    }
 
 
 def _known(value: float, digits: int) -> float:
@@ -230,5 +240,11 @@ def _known(value: float, digits: int) -> float:
     return 0.0 if np.isnan(value) else round(value, digits)
 
 
-def _short(value: Any) -> Any:
-    return round(value, 4) if isinstance(value, float) else value
+def _short(values: np.ndarray) -> list[float]:
+    """Every number as Python's `round` has it with four digits, which on each by itself took a seventh of a trace."""
+    scaled = values.ravel() * _DIGITS
+    found: list[float] = (np.rint(scaled) / _DIGITS).tolist()
+    half = np.abs(scaled - np.floor(scaled) - 0.5) < _NEAR_HALF  # where the product may have been rounded to the tie
+    for at in half.nonzero()[0].tolist():
+        found[at] = round(float(values.flat[at]), 4)
+    return found

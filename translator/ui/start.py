@@ -6,6 +6,7 @@ import gc
 import os
 import socket
 from collections.abc import Sequence
+from typing import Any
 
 from translator.checkpoints.shelf import offered
 from translator.errors import InputError
@@ -25,6 +26,7 @@ def start(
     port: int | None = None,
     mcp: bool = False,
     workers: int | None = 1,
+    ray: str | None = None,
 ) -> None:
     """Build the page and serve it until it is told to end, with which the process ends.
 
@@ -38,9 +40,10 @@ def start(
         port: port to listen on. None: $GRADIO_SERVER_PORT, or 7860.
         mcp: whether the endpoints are tools of the Model Context Protocol too; so does $TRANSLATOR_MCP=1.
         workers: processes that share the port and the weights' memory; None: one for each core, where memory allows.
+        ray: serve on Ray Serve, by up to `workers` replicas: "local" to start Ray here, or a cluster's address.
     Raises:
         InputError: the memory is no number of GiB, so many workers cannot run here, the address cannot be listened on,
-            or $TRANSLATOR_HUB names a model that is not on the list.
+            `mcp` does not go with `ray`, or $TRANSLATOR_HUB names a model that is not on the list.
         CheckpointError: something named is no checkpoint that a page may load.
         ModuleNotFoundError: a package of the extra `page` is missing.
     """
@@ -49,7 +52,12 @@ def start(
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # two requests at once beat one on two threads
     host, port = free_address(host or os.environ.get(_HOST) or HOST, port if port is not None else _asked_port())
     os.environ[_HOST], os.environ[_PORT] = host, str(port)  # Gradio reads them when it is imported
-    room = _room(memory)
+    if ray is not None:
+        gc.enable()
+        args = {"checkpoints": named or os.environ.get("TRANSLATOR_MODELS", "").split(), "transformers": transformers}
+        _start_on_ray(ray, {**args, "memory": memory, "host": host}, port=port, mcp=mcp, replicas=workers)
+        return
+    room = room_of(memory)
     if workers is not None:
         workers = checked_workers(workers)
     from translator.ui.hub import Hub
@@ -66,8 +74,21 @@ def start(
     )
 
 
-def _room(memory: float | None) -> int | None:
-    """Bytes that models may take, if somebody says so."""
+def _start_on_ray(address: str, args: dict[str, Any], *, port: int, mcp: bool, replicas: int | None) -> None:
+    """`start` on Ray Serve; without a number as many replicas as there are cores here."""
+    from translator.ui.fleet.run import serve_on_ray
+
+    if mcp:
+        raise InputError("--mcp does not go with --ray: a client's calls would come to several replicas")
+    serve_on_ray(address, {**args, "replicas": (os.cpu_count() or 1) if replicas is None else replicas}, port=port)
+
+
+def room_of(memory: float | None) -> int | None:
+    """Bytes that models may take, if somebody says so: `memory` in GiB, or $TRANSLATOR_MEMORY.
+
+    Raises:
+        InputError: it is no number of GiB.
+    """
     said = os.environ.get("TRANSLATOR_MEMORY") if memory is None else memory
     if said in (None, ""):
         return None

@@ -85,7 +85,7 @@ class Turns(Generic[R]):
         """The request that is given a place now, and whether it begins; None where no place or nobody is left."""
         if sum(len(line.running) for line in self._lines.values()) >= self._places:
             return None
-        able = [line for line in self._lines.values() if line.paused or self._may_begin(line)]
+        able = self._able()
         if not able:
             return None
         line = min(able, key=lambda each: len(each.running))  # of equals the first: it waited longest
@@ -95,10 +95,15 @@ class Turns(Generic[R]):
         self._lines.move_to_end(request.address)
         return request, begins
 
+    def _able(self) -> list[_Line[R]]:
+        """The addresses that may be given a place, in their order."""
+        room = sum(each.begun for each in self._lines.values()) < self._threads
+        return [line for line in self._lines.values() if line.paused or (room and self._may_begin(line))]
+
     def _may_begin(self, line: _Line[R]) -> bool:
         if not line.waiting or len(line.paused) + len(line.running) >= max(EACH, self._places):
             return False
-        return line.begun < RESTING + EACH and sum(each.begun for each in self._lines.values()) < self._threads
+        return line.begun < RESTING + EACH
 
     def shares(self, request: R, *, enough: bool) -> bool:
         """Whether a request that computes has to give its place to another address.
@@ -106,9 +111,8 @@ class Turns(Generic[R]):
         Args:
             enough: whether it has computed for as long as a turn is.
         """
-        mine = len(self._lines[request.address].running)
-        able = [len(line.running) for line in self._lines.values() if line.paused or self._may_begin(line)]
-        return bool(able) and (min(able) < mine - 1 or (enough and min(able) < mine))
+        most = len(self._lines[request.address].running) - (1 if enough else 2)
+        return most >= 0 and any(len(line.running) <= most for line in self._able())
 
     def pause(self, request: R, *, rests: bool = False) -> None:
         """Take the place of a request that computes; one that `rests` does not want it back for now."""
