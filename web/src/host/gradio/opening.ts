@@ -2,6 +2,7 @@
 
 import { t } from "../../i18n/words";
 import { directionInSearch, readDirection } from "../../state/direction";
+import { fragment, keepFragment, typedSince } from "../../state/kept";
 import { pairOf } from "../../state/pair";
 import { type Linked, permalink, readPermalink } from "../../state/permalink";
 import { firstExample, pageData } from "../../tabs/page";
@@ -25,24 +26,11 @@ export interface Opening {
   retype(): boolean;
 }
 
-const KEY = "explorer";
-const TYPED = "typed";
-
-/** What this entry of the browser's history showed last, as a link's fragment: who comes back finds it again. */
-const remembered = (): string | null => {
-  const kept: unknown = history.state?.[KEY];
-  return typeof kept === "string" ? kept : null;
-};
-
 /** Keep what is shown, and what is typed since, with the present entry of the browser's history; no server sees it. */
 export const keepShown = (x: Explorer): void => {
   if (!x.trace || x.trace.live) return;
   const text = field("source-text")?.value ?? "";
-  const kept = {
-    [KEY]: new URL(permalink(x)).hash,
-    [TYPED]: text === x.trace.source ? "" : text,
-  };
-  history.replaceState({ ...history.state, ...kept }, "");
+  keepFragment(new URL(permalink(x)).hash, text === x.trace.source ? "" : text);
 };
 
 export const readOpening = (x: Explorer, examples: Examples): Opening => {
@@ -51,11 +39,11 @@ export const readOpening = (x: Explorer, examples: Examples): Opening => {
     directionInSearch(location.search, directions) ?? pairOf(navigator.language, directions, hub);
   const offered = (way: string | null): boolean =>
     !!way && directions.includes(readDirection(way).name);
-  const link = readPermalink(remembered() ?? location.hash);
+  const link = readPermalink(fragment());
   if (link) link.direction ||= asked || directions[0];
   const linked = link && offered(link.direction) ? link : null;
   let pending = false;
-  let typed = linked ? String(history.state?.[TYPED] ?? "") : "";
+  let typed = linked ? typedSince() : "";
 
   const first = (current: Fields): Fields => {
     const way = link ? link.direction : asked;
@@ -70,9 +58,10 @@ export const readOpening = (x: Explorer, examples: Examples): Opening => {
       setTimeout(() => void examples.open(example.id, true), 0);
     return [example ? example.text : current[0], which, ...current.slice(2)];
   };
-  const follow = ({ text, direction: way, settings }: Linked, current: Fields): Fields => {
+  const follow = (link: Linked, current: Fields): Fields => {
+    const { text, direction: way, settings, prefix } = link;
     const stored = all.find((each) => each.text === text && each.direction === way);
-    if (stored && !Object.keys(settings).length)
+    if (stored && !Object.keys(settings).length && !prefix.length)
       setTimeout(() => void examples.open(stored.id, true), 0);
     else pending = true;
     const given: Record<string, unknown> = { ...settings };
