@@ -16,30 +16,30 @@ from benchmarks.report import Row, compare
 from benchmarks.timing import Times, Watch, alternate
 from translator.config import DecodeConfig, Weights
 from translator.decode import encode, finish, recorded, replay, search, search_batch
-from translator.model import Transformer, prepare
-from translator.model.linear import Linear
+from translator.engine import EagerEngine, Engine, best
+from translator.model import Linear, Transformer
 
 SOURCE, TARGET = 20, 30
 Run = Callable[[], object]
 
 
-def source(model: Transformer, tokens: int = SOURCE, seed: int = 0) -> list[int]:
+def source(engine: Engine, tokens: int = SOURCE, seed: int = 0) -> list[int]:
     """Random ids, EOS last."""
-    drawn = torch.randint(3, model.config.src_vocab - 1, (tokens - 1,), generator=torch.Generator().manual_seed(seed))
-    return [*drawn.tolist(), model.config.eos_id]
+    drawn = torch.randint(3, engine.config.src_vocab - 1, (tokens - 1,), generator=torch.Generator().manual_seed(seed))
+    return [*drawn.tolist(), engine.config.eos_id]
 
 
-def trace(model: Transformer, ids: list[int], length: int = TARGET, *, maps: bool = True, **settings: Any) -> Run:
+def trace(engine: Engine, ids: list[int], length: int = TARGET, *, maps: bool = True, **settings: Any) -> Run:
     """Ours, as the pipeline does it: the maps that greedy search saw, or a beam's by one replay (or no maps)."""
     config = DecodeConfig(**{"penalty_kind": "power", "length_penalty": 1.0, **settings})
 
     def run() -> object:
-        encoded = encode(model, ids)
-        searching = search(model, ids, config, max_length=length, encoded=encoded)
+        encoded = encode(engine, ids)
+        searching = search(engine, ids, config, max_length=length, encoded=encoded)
         if not maps:
             return finish(searching)
         if config.method == "beam":
-            return replay(model, ids, finish(searching).ids, encoded=encoded)
+            return replay(engine, ids, finish(searching).ids, encoded=encoded)
         return recorded(encoded, list(searching))
 
     return run
@@ -73,12 +73,12 @@ def ct2(two: Contestants, ids: list[int], compute_type: str, threads: int, *, ma
 
 
 @torch.inference_mode()
-def without_cache(model: Transformer, ids: list[int], length: int = TARGET) -> object:
+def without_cache(engine: Engine, ids: list[int], length: int = TARGET) -> object:
     """Greedy search as the source documents write it: the whole prefix anew for every token."""
-    memory = encode(model, ids).memory
-    produced = [model.config.start_id]
+    memory = encode(engine, ids).memory
+    produced = [engine.config.start_id]
     for _ in range(length):
-        decoded = model.decode(torch.tensor([produced]), memory, None)
+        decoded = engine.model.decode(torch.tensor([produced]), memory, None)
         produced.append(int(decoded.logits[0, -1].argmax()))
     return produced
 
@@ -93,17 +93,17 @@ def memory_speed() -> float:
     return 4 * NUMBERS / min(times.seconds)
 
 
-def share_of_memory(size: Size, decodes: Times, firsts: Times, reads: Times) -> tuple[float, float, float]:
-    """Bytes of halves a second that steps after the first read, over what a sum reads: of medians, least and most.
+def fraction_of_bandwidth(size: Size, decodes: Times, firsts: Times, reads: Times) -> tuple[float, float, float]:
+    """Bytes of float16 weights a second that steps after the first read, over what a sum reads: median, least, most.
 
     The first step's time also holds what is made once a sentence: encoder, cross keys and values.
     """
 
-    def share(whole: float, first: float, read: float) -> float:
+    def fraction(whole: float, first: float, read: float) -> float:
         return size.bytes_read / 2 * (TARGET - 1) / (whole - first) / (4 * NUMBERS / read)
 
-    turns = [share(*turn) for turn in zip(decodes.seconds, firsts.seconds, reads.seconds, strict=True)]
-    return share(decodes.median, firsts.median, reads.median), min(turns), max(turns)
+    turns = [fraction(*turn) for turn in zip(decodes.seconds, firsts.seconds, reads.seconds, strict=True)]
+    return fraction(decodes.median, firsts.median, reads.median), min(turns), max(turns)
 
 
 class Table:
@@ -139,32 +139,30 @@ def rows(threads: int, runs: int) -> list[Row]:
         ]
 
 
-def variant(model: Transformer, precision: Weights, *, halves: bool = True) -> Transformer:
+def variant(engine: Engine, precision: Weights, *, float16: bool = True) -> Engine:
     """A copy with int8 weights, or with weights that float16 cannot hold."""
-    copied = copy.deepcopy(model)
-    if not halves:
+    copied = copy.deepcopy(engine.model)
+    if not float16:
         for layer in copied.modules():
             if isinstance(layer, Linear):
                 layer.weight[0, 0] += 1e-6  # no half has so fine a step there
-    prepare(copied, precision)
-    copied.compiled.start(copied, wait=True)
-    return copied
+    made = best(copied, precision)
+    made.compile(wait=True)
+    return made
 
 
-def plain(model: Transformer) -> Transformer:
-    """A copy whose linear layers are PyTorch's own products."""
-    copied = copy.deepcopy(model)
-    for layer in copied.modules():
-        if isinstance(layer, Linear):
-            layer.precision = None
-    return copied
+def plain(engine: Engine) -> Engine:
+    """A copy of the model, run by PyTorch's own products."""
+    copied = Transformer(engine.config).eval().requires_grad_(False)
+    copied.load_state_dict(engine.model.state_dict())
+    return EagerEngine(copied)
 
 
 def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
     ids = source(two.ours)
     own: dict[str, Run] = {
         "ours": trace(two.ours, ids),
-        "ours, no halves": trace(variant(two.ours, "fp32", halves=False), ids),
+        "ours, no float16": trace(variant(two.ours, "fp32", float16=False), ids),
         "ours int8": trace(variant(two.ours, "int8"), ids),
     }
     others: dict[str, Run] = {
@@ -187,10 +185,10 @@ def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
     table.ratio(
         "2", f"greedy with all maps, {name}", "CTranslate2 float32, one map", (beside["ours"], beside["ct2"]), 1.7
     )
-    full = times["ours, no halves"]
+    full = times["ours, no float16"]
     what = f"the same, weights that float16 cannot hold, {name}"
     table.ratio("1b", what, "transformers, eager", (full, times["transformers"]), 1.6)
-    pair = (beside["ours, no halves"], beside["ct2"])
+    pair = (beside["ours, no float16"], beside["ct2"])
     table.ratio("2b", what, "CTranslate2 float32, one map", pair, 1.7)
     cost, low, high = compare(times["without maps"], ours)
     table.add(
@@ -199,7 +197,7 @@ def _marian(two: Contestants, threads: int, runs: int) -> list[Row]:
     table.ratio(
         "6", f"beam 4 with all maps, {name}", "transformers beam 4", (times["beam"], times["transformers beam"]), 1.6
     )
-    share, low, high = share_of_memory(two.size, times["without maps"], times["first token"], times["memory"])
+    share, low, high = fraction_of_bandwidth(two.size, times["without maps"], times["first token"], times["memory"])
     peer = f"{4 * NUMBERS / times['memory'].median / 1e9:.1f} GB/s measured in the same turns"
     table.add("7", "share of memory speed", peer, share, "≥ 0.8", share >= 0.8, low, high, unit="of it")
     table.ratio(
@@ -255,10 +253,10 @@ def _shipped(two: Contestants, threads: int, runs: int) -> list[Row]:
     return [*table.rows, *_batch(two, threads, runs)]
 
 
-def everyday(model: Transformer, count: int) -> tuple[list[list[int]], list[int]]:
+def everyday(engine: Engine, count: int) -> tuple[list[list[int]], list[int]]:
     """Random sentences of everyday lengths, and these lengths."""
     lengths = torch.randint(5, 16, (count,), generator=torch.Generator().manual_seed(1)).tolist()
-    return [source(model, length, seed) for seed, length in enumerate(lengths)], lengths
+    return [source(engine, length, seed) for seed, length in enumerate(lengths)], lengths
 
 
 def batches(two: Contestants, sources: Sequence[list[int]], lengths: Sequence[int]) -> dict[str, Run]:

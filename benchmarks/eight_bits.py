@@ -17,7 +17,7 @@ import torch
 import translator
 from translator.config import DecodeConfig
 from translator.decode import Replay, encode, recorded, replay, search
-from translator.model import Transformer
+from translator.engine import Engine
 from translator.training.data import find_split, grouped, read_pairs
 from translator.training.evaluate import evaluate_file
 from translator.ui.models import DIRECTIONS
@@ -31,11 +31,11 @@ def largest(one: Replay, other: Replay) -> float:
     return max(float(np.abs(getattr(one, name) - getattr(other, name)).max()) for name in MAPS)
 
 
-def by_steps(model: Transformer, src: Sequence[int], tgt: Sequence[int]) -> Replay:
+def by_steps(engine: Engine, src: Sequence[int], tgt: Sequence[int]) -> Replay:
     """The maps of a forced target as the steps saw them."""
-    encoded = encode(model, src)
+    encoded = encode(engine, src)
     config = DecodeConfig(method="greedy")
-    return recorded(encoded, list(search(model, src, config, max_length=len(tgt), prefix=tgt, encoded=encoded)))
+    return recorded(encoded, list(search(engine, src, config, max_length=len(tgt), prefix=tgt, encoded=encoded)))
 
 
 def main() -> None:
@@ -53,9 +53,9 @@ def main() -> None:
         for text in grouped(read_pairs(test))[0][:SENTENCES]:
             trace = whole.translate(text, method="greedy")
             src, tgt = ([token.id for token in tokens] for tokens in (trace.src, trace.tgt))
-            want = replay(whole.bundle.model, src, tgt)
-            steps.append(largest(by_steps(small.bundle.model, src, tgt), want))
-            passes.append(largest(replay(small.bundle.model, src, tgt), want))
+            want = replay(whole.engine, src, tgt)
+            steps.append(largest(by_steps(small.engine, src, tgt), want))
+            passes.append(largest(replay(small.engine, src, tgt), want))
         maps = ", ".join(
             f"{what} at most {max(found):.4f}, median {statistics.median(found):.4f}"
             for what, found in (("steps", steps), ("replay", passes))

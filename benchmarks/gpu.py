@@ -6,7 +6,6 @@ it is tried.
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +17,7 @@ from benchmarks.decoding import Table, batches, everyday, generate, source, trac
 from benchmarks.models import MARIAN, SHIPPED, Contestants, Size, make
 from benchmarks.report import Row
 from benchmarks.timing import Watch, alternate
+from translator.engine import EagerEngine, best
 
 SENTENCES = 2000
 
@@ -36,8 +36,8 @@ def rows(threads: int, runs: int, device: torch.device | str = "cuda") -> list[R
 
 def _made(size: Size, folder: Path, device: torch.device | str) -> Contestants:
     two = make(size, folder)
-    ours = two.ours.to(device)
-    ours.graphs.start(ours)
+    ours = best(two.ours.model.to(device))
+    ours.compile(wait=True)
     return replace(two, ours=ours, theirs=two.theirs.to(device))
 
 
@@ -45,7 +45,7 @@ def _one_sentence(two: Contestants, threads: int, runs: int, device: torch.devic
     ids, name = source(two.ours), two.size.name
     contestants = {
         "ours": trace(two.ours, ids),
-        "ours, kernel by kernel": trace(copy.deepcopy(two.ours), ids),  # a copy has no graphs
+        "ours, kernel by kernel": trace(EagerEngine(two.ours.model), ids),
         "transformers": generate(two, ids),
         "beam": trace(two.ours, ids, method="beam", beam=4),
         "transformers beam": generate(two, ids, beams=4),

@@ -23,7 +23,7 @@ from benchmarks.decoding import Run, source, trace
 from benchmarks.models import SHIPPED, make
 from benchmarks.page import OPTIONS
 from benchmarks.timing import BUSY, Watch, alternate
-from translator.model import Transformer
+from translator.engine import Engine
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "growth.png"
 LENGTHS, LAYERS, BEAMS = (5, 10, 20, 40, 80, 120), (1, 2, 3, 4, 6, 8), (1, 2, 4, 8, 12)
@@ -35,7 +35,7 @@ AXES = {
 }
 
 
-def contestants(models: dict[int, Transformer]) -> dict[str, dict[int, Run]]:
+def contestants(models: dict[int, Engine]) -> dict[str, dict[int, Run]]:
     """For each axis the runs that differ in it alone; else 20 source and 30 target tokens, 6 + 6 layers, greedy."""
     model = models[SHIPPED.layers]
     return {

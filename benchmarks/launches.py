@@ -2,7 +2,7 @@
 
 A GPU should run the small kernels of a step faster than PyTorch asks for them. So they are counted, and a step is timed
 on the CPU at a size at which nearly all of it is the asking. Ours by PyTorch, without graphs
-(`translator.model.graphs`).
+(`translator.engine.cuda`).
 """
 
 from __future__ import annotations

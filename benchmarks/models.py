@@ -18,7 +18,7 @@ from ctranslate2.converters import TransformersConverter
 from transformers import MarianConfig, MarianMTModel
 
 from translator.checkpoints import load_bundle
-from translator.model import Transformer, prepare
+from translator.engine import Engine, best
 
 EOS, PIECES = 0, 300
 NEVER = -1e4
@@ -53,7 +53,7 @@ class Contestants:
     """The same weights three times."""
 
     size: Size
-    ours: Transformer
+    ours: Engine
     theirs: Any
     folder: Path
 
@@ -80,9 +80,8 @@ def make(size: Size, folder: Path) -> Contestants:
         (folder / name).write_bytes(model.getvalue())
     theirs = _random(size)
     theirs.save_pretrained(folder)
-    ours = load_bundle(str(folder), device="cpu").model.eval()
-    prepare(ours)
-    ours.compiled.start(ours, wait=True)
+    ours = best(load_bundle(str(folder), device="cpu").model.eval())
+    ours.compile(wait=True)
     return Contestants(size, ours, theirs, folder)
 
 

@@ -20,34 +20,35 @@ from benchmarks.decoding import memory_speed, variant
 from benchmarks.models import MARIAN, make
 from benchmarks.timing import alternate
 from translator.config import Weights
-from translator.model import Transformer, pack, product
-from translator.model.linear import FloatProduct, HalfProduct, Product
+from translator.engine import Engine
+from translator.engine.cpu import layout, matmul, weights
+from translator.engine.cpu.linear import Float16Product, Float32Product, Product
 
 ROWS = (1, 4, 8)
 Run = Callable[[], object]
 
 
-def compiled_products(model: Transformer, rows: int, precision: Weights, *, halves: bool) -> Run:
+def compiled_products(engine: Engine, rows: int, precision: Weights, *, float16: bool) -> Run:
     """Every product of a compiled step over `rows` hypotheses."""
-    copied = variant(model, precision, halves=halves)
-    kinds = [pack.matrix(kind) for kind in pack.of_step(copied).values()]
+    copied = variant(engine, precision, float16=float16)
+    kinds = [weights.matrix(kind) for kind in layout.of_step(copied.model).values()]
     jobs = []
     for matrix in kinds:
         _, outputs, groups, width = matrix.weight.shape
-        x = torch.randn(product.padded(rows), groups * width).numpy()
+        x = torch.randn(matmul.padded(rows), groups * width).numpy()
         jobs += [(matrix, index, x, torch.empty(len(x), outputs).numpy()) for index in range(len(matrix.weight))]
     alone = np.zeros(0, np.int64)
-    return lambda: [product.product(*job, alone) for job in jobs]
+    return lambda: [matmul.product(*job, alone) for job in jobs]
 
 
-def plain_products(model: Transformer, rows: int) -> Iterator[tuple[str, Run]]:
+def plain_products(engine: Engine, rows: int) -> Iterator[tuple[str, Run]]:
     """The same layers by PyTorch's products."""
-    layers = [rows_ for kind in pack.of_step(model).values() for rows_ in kind]
-    weights = [layer.weight[first:last].contiguous() for layer, first, last in layers]
-    inputs = [torch.randn(rows, weight.shape[1]) for weight in weights]
-    yield "`F.linear` (MKL)", lambda: [F.linear(x, w) for x, w in zip(inputs, weights, strict=True)]
-    for name, kind in (("oneDNN, blocks", FloatProduct), ("FBGEMM, halves", HalfProduct)):
-        yield name, partial(_all, [kind(weight, None) for weight in weights], inputs)
+    layers = [rows_ for kind in layout.of_step(engine.model).values() for rows_ in kind]
+    matrices = [layer.weight[first:last].contiguous() for layer, first, last in layers]
+    inputs = [torch.randn(rows, weight.shape[1]) for weight in matrices]
+    yield "`F.linear` (MKL)", lambda: [F.linear(x, w) for x, w in zip(inputs, matrices, strict=True)]
+    for name, kind in (("oneDNN, blocks", Float32Product), ("FBGEMM, float16", Float16Product)):
+        yield name, partial(_all, [kind(weight, None) for weight in matrices], inputs)
 
 
 def _all(products: Sequence[Product], inputs: Sequence[Tensor]) -> None:
@@ -60,13 +61,13 @@ def main() -> None:
     """Measure and print the table."""
     torch.set_num_threads(1)
     with TemporaryDirectory() as folder, threadpool_limits(1):
-        model = make(MARIAN, Path(folder)).ours
+        engine = make(MARIAN, Path(folder)).ours
         columns = []
         for rows in ROWS:
-            runs = dict(plain_products(model, rows))
-            runs["compiled, 24 bits"] = compiled_products(model, rows, "fp32", halves=False)
-            runs["compiled, halves"] = compiled_products(model, rows, "fp32", halves=True)
-            runs['compiled, what "int8" reads'] = compiled_products(model, rows, "int8", halves=True)
+            runs = dict(plain_products(engine, rows))
+            runs["compiled, 24 bits"] = compiled_products(engine, rows, "fp32", float16=False)
+            runs["compiled, float16"] = compiled_products(engine, rows, "fp32", float16=True)
+            runs['compiled, what "int8" reads'] = compiled_products(engine, rows, "int8", float16=True)
             columns.append({name: 1000 * t.median for name, t in alternate(runs, runs=41).items()})
         print(f"memory: {memory_speed() / 1e9:.1f} GB/s")
         print("| | " + " | ".join(f"{rows} rows" for rows in ROWS) + " |")

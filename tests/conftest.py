@@ -15,7 +15,10 @@ import translator
 from translator.trace import Trace
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from translator import Translator  # brings torch, which not every test needs
+    from translator.model import Transformer
 
 BROWSER = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
@@ -60,6 +63,18 @@ def hub_stand_in() -> ModuleType:
     return _beside("hub_stand_in")
 
 
+@pytest.fixture
+def make_model() -> Callable[..., Transformer]:
+    """`tests/small_models.py`'s `make_model(**changes)`."""
+    return _beside("small_models").make_model
+
+
+@pytest.fixture
+def batch() -> tuple[Tensor, Tensor, Tensor]:
+    """`tests/small_models.py`'s `make_batch()`: src_ids [3, 7], src_keep [3, 7] and tgt_ids [3, 6]."""
+    return _beside("small_models").make_batch()
+
+
 @pytest.fixture(scope="session")
 def tiny_checkpoint(checkpoint_maker: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny German-English checkpoint called "tiny"; for reading only."""
@@ -76,7 +91,7 @@ SERIAL = (
     "reliability/",
     "checkpoints/test_cost.py",
     "cluster/test_ray.py",
-    "model/test_share.py",
+    "engine/test_workers.py",
     "test_cli.py",
     "test_request.py",
     "test_timing.py",

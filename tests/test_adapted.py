@@ -163,6 +163,7 @@ def test_a_silent_head_is_a_zeroed_part_of_the_output_projection(made: Any, text
     assert ours.translate(texts[0], max_length=6).tgt == trace.tgt, "nothing is left behind"
 
 
+@pytest.mark.slow
 def test_source_ids_of_five_thousand_sentences_are_those_of_its_tokenizer(made: Any) -> None:
     _, tokenizer, ours = made("t5")
     many, src = marian.sentences(5000), ours.bundle.src

@@ -24,6 +24,7 @@ LAYERS = (
     "trace",
     "text",
     "model",
+    "engine",
     "decode",
     "checkpoints",
     "settings",
@@ -44,6 +45,9 @@ FORBIDDEN = {
     "gradio": set(LAYERS) - {"ui"},
     "plotly": set(LAYERS) - {"figures", "ui"},
 }
+MACHINE_CODE = {"numba", "llvmlite"}
+ENGINES = (("engine", "cpu"), ("engine", "cuda"))
+CHOOSES = "translator/engine/__init__.py"
 
 
 def layer_of(parts: tuple[str, ...]) -> str:
@@ -74,6 +78,10 @@ def violations(path: str, source: str) -> list[str]:
             target = layer_of(name[1:2]) if name[1:2] and name[1] in LAYERS else "__init__"
             if LAYERS.index(target) > LAYERS.index(layer):
                 found.append(f"{path}:{line}: {layer} imports {target}, which stands above it")
+            if name[1:3] in ENGINES and parts[1:3] != name[1:3] and path != CHOOSES:
+                found.append(f"{path}:{line}: only `best` chooses an engine, and {'.'.join(name[1:3])} is one")
+        elif name[0] in MACHINE_CODE and parts[1:3] != ("engine", "cpu"):
+            found.append(f"{path}:{line}: {name[0]} may not be imported outside translator/engine/cpu")
         elif layer in FORBIDDEN.get(name[0], ()):
             found.append(f"{path}:{line}: {name[0]} may not be imported in {layer}")
     return found
@@ -97,6 +105,14 @@ def test_imports_point_down() -> None:
         ("translator/text/subword.py", "from translator.model import attention"),
         ("translator/model/layers.py", "from translator import pipeline"),
         ("translator/model/layers.py", "from translator import load"),
+        ("translator/model/transformer.py", "from translator.engine import EagerEngine"),
+        ("translator/engine/eager.py", "from translator.decode import search"),
+        ("translator/engine/__init__.py", "from numba import njit"),
+        ("translator/engine/cuda.py", "from llvmlite import ir"),
+        ("translator/model/attention.py", "import numba"),
+        ("translator/pipeline.py", "from translator.engine.cpu import CpuEngine"),
+        ("translator/engine/eager.py", "from translator.engine import cuda"),
+        ("translator/engine/cuda.py", "from translator.engine.cpu.linear import pack"),
         ("translator/config.py", "from .trace import Token"),
         ("translator/decode/search.py", "from ..checkpoints.store import Bundle"),
         ("translator/decode/search.py", "from .. import figures"),
@@ -116,6 +132,9 @@ def test_a_planted_violation_is_found(path: str, source: str) -> None:
         ("translator/ui/page.py", "import gradio, plotly\nfrom translator import load"),
         ("translator/__init__.py", "from translator.pipeline import Translator"),
         ("translator/trace.py", "import torchlight"),
+        ("translator/engine/__init__.py", "def best():\n    from translator.engine import cpu, cuda"),
+        ("translator/engine/cpu/kernel.py", "import numba\nfrom translator.engine.cpu import jit"),
+        ("translator/decode/search.py", "from translator.engine import Engine"),
     ],
 )
 def test_what_is_allowed_passes(path: str, source: str) -> None:

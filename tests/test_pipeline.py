@@ -219,10 +219,10 @@ def test_memory_that_runs_out_in_a_batch(tiny_checkpoint: Path, monkeypatch: pyt
     tiny = translator.load(tiny_checkpoint, device="cpu")
     expected = tiny.translate_batch([TEXT])
 
-    def memory(*args: object) -> object:
+    def encode(*args: object, **more: object) -> object:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(tiny.bundle.model, "memory", memory)
+    monkeypatch.setattr(tiny.bundle.model, "encode", encode)
     assert tiny.translate_batch([TEXT]) == expected
 
 
@@ -249,8 +249,8 @@ def test_text_does_not_depend_on_batch_or_threads(tiny: Translator) -> None:
         for threads in (1, 2):
             torch.set_num_threads(threads)
             maps.append([tiny.translate(tiny.bundle.src.decode(ids), max_length=12) for ids in sources[:20]])
-            found.append(search_batch(tiny.bundle.model, sources, config, max_lengths=limits, rows=1))
-            found.append(search_batch(tiny.bundle.model, sources, config, max_lengths=limits, rows=8))
+            found.append(search_batch(tiny.engine, sources, config, max_lengths=limits, rows=1))
+            found.append(search_batch(tiny.engine, sources, config, max_lengths=limits, rows=8))
     finally:
         torch.set_num_threads(before)
     for one, two in zip(*maps, strict=True):
@@ -259,10 +259,10 @@ def test_text_does_not_depend_on_batch_or_threads(tiny: Translator) -> None:
     for source, *ids in zip(sources, *found, strict=True):
         if len(set(ids)) > 1:
             differ = min(t for t in range(12) if len({x[t : t + 1] for x in ids}) > 1)
-            steps = list(search(tiny.bundle.model, source, config, max_length=12, prefix=ids[0][: differ + 1]))
+            steps = list(search(tiny.engine, source, config, max_length=12, prefix=ids[0][: differ + 1]))
             (_, best), (_, second) = steps[differ].candidates(2)
             assert best - second <= 1e-4
-    assert finish(search(tiny.bundle.model, sources[0], config, max_length=12)).ids == found[0][0]
+    assert finish(search(tiny.engine, sources[0], config, max_length=12)).ids == found[0][0]
 
 
 def test_the_package_offers_what_it_says() -> None:

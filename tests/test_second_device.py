@@ -18,6 +18,7 @@ import translator
 from translator import Translator
 from translator.analysis.interventions import gate_gradient, head_importance, make_gates
 from translator.analysis.profile import head_profile
+from translator.engine import EagerEngine
 from translator.training.data import Pair
 from translator.training.evaluate import evaluate
 from translator.ui import lab_tab, lab_views, lesson_tab
@@ -119,7 +120,7 @@ def test_a_copy_of_a_model_moves_there(tiny: Translator, away: Translator, secon
     moved = copy.deepcopy(tiny.bundle.model).to(second)
     found = Translator(dataclasses.replace(tiny.bundle, model=moved))
     found.compile(wait=True)
-    assert not moved.compiled.ready
+    assert isinstance(found.engine, EagerEngine) and str(found.device) == second
     assert_same(found.translate(TEXT), away.translate(TEXT))
 
 

@@ -55,6 +55,7 @@ def near_tie(trace: Trace) -> bool:
     return any(step.candidates[0].log_prob - step.candidates[1].log_prob <= 1e-4 for step in trace.steps)
 
 
+@pytest.mark.slow
 def test_live_replayed_and_batched_decoding_agree(shipped: Translator) -> None:
     sentences = newcomers(shipped)[::4]
     batched = shipped.translate_batch(sentences, method="greedy")
@@ -114,6 +115,7 @@ def test_a_greeting_comes_out_right(name: str, text: str, words: tuple[str, ...]
     assert any(word in translation.lower() for word in words), translation
 
 
+@pytest.mark.slow
 def test_the_head_that_a_page_opens_with_links_words_better_for_its_measured_rates(shipped: Translator) -> None:
     """Over the hand-aligned pairs; without the rates it is the sharpest head, which need not be the one that is right.
 

@@ -17,10 +17,12 @@ import torch
 from translator.checkpoints import Bundle, load_bundle
 from translator.config import DecodeConfig, Weights
 from translator.decode import Hypothesis, IdStep, Replay, Stop, finish, recorded, replay, search, search_batch
+from translator.engine import EagerEngine, Engine, best
 from translator.errors import InputError
-from translator.model import Encoded, Transformer, memory, prepare
+from translator.model import Encoded, Transformer
 from translator.request import Intake, Limits, Request, check_stop
 from translator.settings import DecodeSettings, Settings, Unpack
+from translator.text import Encoding
 from translator.trace import Beam, Candidate, Step, Token, Trace
 
 _log = logging.getLogger(__name__)
@@ -32,7 +34,7 @@ R = TypeVar("R")
 class _Found:
     """What a search found, the `steps` that considered nothing but it, and the `beams` of every step."""
 
-    model: Transformer = field(repr=False)
+    engine: Engine = field(repr=False)
     encoded: Encoded = field(repr=False)
     hypothesis: Hypothesis
     steps: list[IdStep] = field(default_factory=list, repr=False)
@@ -42,10 +44,12 @@ class _Found:
 class Translator:
     """A checkpoint that translates. It is never changed by a call, so threads may share it."""
 
-    def __init__(self, bundle: Bundle, *, limits: Limits | None = None) -> None:
+    def __init__(self, bundle: Bundle, *, limits: Limits | None = None, engine: Engine | None = None) -> None:
+        """`engine` runs the bundle's model; None: PyTorch alone, while `load` takes the best."""
         self.bundle = bundle
         self.limits = limits or Limits()
-        self._spare: Transformer | None = None
+        self.engine: Engine = engine or EagerEngine(bundle.model)
+        self._spare: Engine | None = None
         self._spare_lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -68,12 +72,12 @@ class Translator:
     @property
     def device(self) -> torch.device:
         """Where the model runs."""
-        return self.bundle.model.output.weight.device
+        return self.engine.device
 
     @cached_property
     def memory(self) -> int:
         """Bytes that its weights come to, with those laid out for the processor; counted once."""
-        return memory(self.bundle.model)
+        return self.engine.nbytes
 
     def compile(self, *, wait: bool = False) -> None:
         """Let searches over one sentence run as machine code: two to five times as fast, on a CPU.
@@ -82,9 +86,7 @@ class Translator:
         before this returns. Until then, and where Numba is missing, PyTorch does the work; the results agree to 1e-5.
         On a GPU each step is launched at once, as a CUDA graph.
         """
-        model = self.bundle.model
-        model.graphs.start(model)
-        model.compiled.start(model, wait=wait)
+        self.engine.compile(wait=wait)
 
     def between(self, src: str | None = None, tgt: str | None = None) -> Translator:
         """This checkpoint set to translate from `src` to `tgt`, codes of its own (None: as it is); weights are shared.
@@ -93,7 +95,7 @@ class Translator:
             InputError: it does not know the language; `bundle.languages` lists those that it knows.
         """
         bundle = self.bundle.between(src, tgt)
-        return self if bundle is self.bundle else Translator(bundle, limits=self.limits)
+        return self if bundle is self.bundle else Translator(bundle, limits=self.limits, engine=self.engine)
 
     def translate(
         self, text: str, *, src: str | None = None, tgt: str | None = None, **settings: Unpack[Settings]
@@ -107,7 +109,13 @@ class Translator:
         return dataclasses.replace(trace, seconds=time.perf_counter() - started)
 
     def stream(
-        self, text: str, *, src: str | None = None, tgt: str | None = None, **settings: Unpack[Settings]
+        self,
+        text: str,
+        *,
+        src: str | None = None,
+        tgt: str | None = None,
+        encoding: Encoding | None = None,
+        **settings: Unpack[Settings],
     ) -> Generator[Step, None, Trace]:
         """Translate one sentence; yields a `Step` a token as it is decoded and returns the `Trace`.
 
@@ -118,6 +126,7 @@ class Translator:
             text: what to translate.
             src: the text's language, for a checkpoint that knows many.
             tgt: the language to translate into, likewise.
+            encoding: what `bundle.src.encode` makes of the text, where the caller has it already.
             settings: fields of `DecodeConfig` (method, beam, max_length, ...) over what the checkpoint
                 is best decoded with; and `prefix` (text, or ids, that the translation must begin with),
                 `stop` (asked before every step; True ends the work), `deadline` (seconds), `gates` (a factor
@@ -127,8 +136,8 @@ class Translator:
             CancelledError: `stop` said so.
             BusyError: the deadline passed.
         """
-        engine = self.between(src, tgt)
-        return engine._stream(engine._intake.request(text, **settings))
+        translator = self.between(src, tgt)
+        return translator._stream(translator._intake.request(text, encoding=encoding, **settings))
 
     def force(
         self,
@@ -152,7 +161,7 @@ class Translator:
         ends = ids[-1] == self.bundle.tgt.eos_id
         at_limit = request.config.force_eos and len(ids) == request.max_length  # where a search has to end
         given = Hypothesis(ids, truncated=at_limit or not ends)
-        found = self._retry(lambda model: _Found(model, request.encode(model), given), self.bundle.model)
+        found = self._retry(lambda engine: _Found(engine, request.encode(engine), given), self.engine)
         trace = self._trace(request, found)
         return dataclasses.replace(trace, seconds=time.perf_counter() - started)
 
@@ -199,8 +208,8 @@ class Translator:
                 refused(index, error)
         lengths = [config.max_length or intake.usual_length(ids) for ids in sources.values()]
         found = self._retry(
-            lambda model: search_batch(model, list(sources.values()), config, max_lengths=lengths, stop=stop),
-            self.bundle.model,
+            lambda engine: search_batch(engine, list(sources.values()), config, max_lengths=lengths, stop=stop),
+            self.engine,
         )
         out = [""] * len(texts)
         for index, ids in zip(sources, found, strict=True):
@@ -241,23 +250,30 @@ class Translator:
                 yield live
 
     def _search(self, request: Request) -> Generator[IdStep, None, _Found]:
-        """Search on the model's device; if its memory runs out, once more from the start on the CPU."""
-        try:
-            return (yield from _searched(self.bundle.model, request))
-        except torch.OutOfMemoryError:
-            pass  # only once this block is left does Python free what the failed search held
-        return (yield from _searched(self._spare_model(), request))
+        """Search on the model's device, or on the CPU: see `_retried`."""
+        return (yield from self._retried(lambda engine: _searched(engine, request), self.engine))
 
-    def _retry(self, work: Callable[[Transformer], R], model: Transformer) -> R:
-        """`work(model)`; if its device's memory runs out, once more on the CPU."""
-        try:
-            return work(model)
-        except torch.OutOfMemoryError:
-            pass
-        return work(self._spare_model())
+    def _retry(self, work: Callable[[Engine], R], engine: Engine) -> R:
+        """`work(engine)`, or on the CPU: see `_retried`."""
 
-    def _spare_model(self) -> Transformer:
-        """The same model on the CPU, made when it is first needed."""
+        def at_once(engine: Engine) -> Generator[IdStep, None, R]:
+            yield from ()
+            return work(engine)
+
+        return finish(self._retried(at_once, engine))
+
+    def _retried(
+        self, work: Callable[[Engine], Generator[IdStep, None, R]], engine: Engine
+    ) -> Generator[IdStep, None, R]:
+        """Work by `engine`; if its device's memory runs out, once more from the start on the CPU."""
+        try:
+            return (yield from work(engine))
+        except torch.OutOfMemoryError:
+            pass  # only once this block is left does Python free what the failed work held
+        return (yield from work(self._spare_engine()))
+
+    def _spare_engine(self) -> Engine:
+        """One for the same model on the CPU, made when it is first needed."""
         _log.warning("%s: the memory of %s ran out; once more on the CPU", self.name, self.device)
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
@@ -267,8 +283,7 @@ class Translator:
                 spare.load_state_dict(self.bundle.model.state_dict())
                 for name, table in self.bundle.model.named_buffers():  # sinusoids are no weights, but may be altered
                     spare.get_buffer(name).copy_(table)
-                prepare(spare)
-                self._spare = spare.eval().requires_grad_(False)
+                self._spare = best(spare.eval().requires_grad_(False))
             return self._spare
 
     def _live(self, step: IdStep, config: DecodeConfig) -> Step:
@@ -290,21 +305,21 @@ class Translator:
     def _trace(self, request: Request, found: _Found) -> Trace:
         """The whole of one translation: every map as its search saw it, or from one replay, and the winner's steps."""
 
-        def run(model: Transformer) -> Replay:
-            if model is found.model and len(found.steps) == len(ids):
+        def run(engine: Engine) -> Replay:
+            if engine is found.engine and len(found.steps) == len(ids):
                 return recorded(found.encoded, found.steps, candidates=request.config.candidates)
-            encoded = found.encoded if model is found.model else None
+            encoded = found.encoded if engine is found.engine else None
             return replay(
-                model,
+                engine,
                 request.src_ids,
                 ids,
                 encoded=encoded,
                 candidates=request.config.candidates,
-                gates=request.gates_on(model),
+                gates=request.gates_on(engine.device),
             )
 
         bundle, ids = self.bundle, found.hypothesis.ids
-        maps = self._retry(run, found.model)
+        maps = self._retry(run, found.engine)
         tgt = bundle.tgt.tokens(ids)
         return Trace(
             source=request.source,
@@ -347,17 +362,17 @@ class Translator:
         return (*request.encoding.tokens, *map(src.token, src.closing_ids), *padding)
 
 
-def _searched(model: Transformer, request: Request) -> Generator[IdStep, None, _Found]:
-    encoded = request.encode(model)
+def _searched(engine: Engine, request: Request) -> Generator[IdStep, None, _Found]:
+    encoded = request.encode(engine)
     searching = search(
-        model,
+        engine,
         request.src_ids,
         request.config,
         max_length=request.max_length,
         prefix=request.prefix,
         stop=request.stop,
         encoded=encoded,
-        gates=request.gates_on(model),
+        gates=request.gates_on(engine.device),
     )
     steps: list[IdStep] = []
     beams: list[tuple[Beam, ...]] = []
@@ -365,7 +380,7 @@ def _searched(model: Transformer, request: Request) -> Generator[IdStep, None, _
         try:
             step = next(searching)
         except StopIteration as end:
-            return _Found(model, encoded, end.value, steps, beams)
+            return _Found(engine, encoded, end.value, steps, beams)
         beams.append(step.beams)
         if not step.beams:
             steps.append(step)
@@ -390,5 +405,4 @@ def load(
         InputError: the device does not exist here or has no room, or bytes are not to be had.
     """
     bundle = load_bundle(name, device=device, revision=revision)
-    prepare(bundle.model, precision)
-    return Translator(bundle)
+    return Translator(bundle, engine=best(bundle.model, precision))

@@ -16,8 +16,9 @@ import torch
 from translator.checkpoints import Bundle
 from translator.config import DecodeConfig, from_dict
 from translator.decode import Stop, check_target, encode
+from translator.engine import Engine
 from translator.errors import BusyError, InputError
-from translator.model import Encoded, Gates, Transformer
+from translator.model import Encoded, Gates
 from translator.registry.decoding import SOURCE_TOKENS, TARGET_TOKENS
 from translator.registry.field import CHARACTERS
 from translator.rules import whole
@@ -54,13 +55,13 @@ class Request:
     stop: Stop | None = None
     gates: Gates | None = None
 
-    def encode(self, model: Transformer) -> Encoded:
+    def encode(self, engine: Engine) -> Encoded:
         """The encoder's pass."""
-        return encode(model, self.src_ids, self.gates_on(model))
+        return encode(engine, self.src_ids, self.gates_on(engine.device))
 
-    def gates_on(self, model: Transformer) -> Gates | None:
+    def gates_on(self, device: torch.device) -> Gates | None:
         """The gates where the model is."""
-        return self.gates and self.gates.to(model.output.weight.device)
+        return self.gates and self.gates.to(device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,7 @@ class Intake:
         stop: Stop | None = None,
         deadline: float | None = None,
         gates: Gates | None = None,
+        encoding: Encoding | None = None,
         **settings: Unpack[DecodeSettings],
     ) -> Request:
         """One sentence with its settings; `Translator.stream` says what they mean.
@@ -88,7 +90,7 @@ class Intake:
         config = self.config(settings)
         self._check_text(text)
         gates = self._gates(gates)
-        encoding = self.bundle.src.encode(text)
+        encoding = encoding or self.bundle.src.encode(text)
         src_ids = self._closed(encoding.ids)
         forced = _opened(self._forced(prefix), config.first_id)
         longest = config.max_length or max(self.usual_length(src_ids), min(len(forced) + 16, self._target_limit))

@@ -10,7 +10,7 @@ from scipy.stats import bootstrap, spearmanr
 
 from translator import CancelledError, InputError, Trace, Translator
 from translator.analysis.alti import alti
-from translator.analysis.arena import RANDOM, arena, arena_table
+from translator.analysis.arena import QUICK, RANDOM, arena, arena_table
 from translator.analysis.attribution import METHODS, source_map, source_maps
 from translator.analysis.deletion import deletion
 from translator.analysis.words import source_words
@@ -63,6 +63,21 @@ def test_the_numbers_of_a_sentence_are_its_parts(tiny: Translator, trace: Trace)
     assert found.believable == (best if found.mean(best) > found.chance else None)
 
 
+def test_methods_judged_one_after_another_are_as_judged_at_once(
+    tiny: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = arena(tiny, trace, depth=2, seed=5)
+    begun = arena(tiny, trace, methods=QUICK, depth=2, seed=5)
+    assert set(begun.shares) == {*QUICK, RANDOM} and set(begun.ranking) == set(QUICK)
+    monkeypatch.setattr("translator.analysis.arena.occlusion", None)  # what was judged is not judged again
+    found = arena(tiny, trace, depth=2, seed=5, begun=begun)
+    assert found.ranking == whole.ranking and found.chance == whole.chance
+    for method in (*METHODS, RANDOM):
+        np.testing.assert_allclose(found.shares[method], whole.shares[method], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(found.lost[method], whole.lost[method], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.slow
 def test_a_random_order_is_no_better_than_chance(copier: Translator) -> None:
     texts = ["tea milk bread salt rice", "fish soup egg tea", "rice bread fish milk salt egg", "egg egg tea milk"] * 6
     table, sentences = arena_table(copier, texts, depth=1)
@@ -72,6 +87,7 @@ def test_a_random_order_is_no_better_than_chance(copier: Translator) -> None:
     assert all(table[method].lost > table[RANDOM].lost_range[1] for method in METHODS)
 
 
+@pytest.mark.slow
 def test_the_ranges_are_scipys_bootstrap_over_sentences(tiny: Translator) -> None:
     texts = ["Das Haus ist groß.", "Ich renne in den Park.", "Guten Morgen, Frau Müller!", "Ja."]
     seen: list[tuple[int, int]] = []

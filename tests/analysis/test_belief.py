@@ -171,6 +171,7 @@ def test_a_damaged_arena_is_refused(measured: Translator, tmp_path: Path, damage
         stored_arena(translator.load(tmp_path / "tiny", device="cpu"))
 
 
+@pytest.mark.slow
 def test_the_omission_bench_goes_through(
     tiny_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

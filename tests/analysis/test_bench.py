@@ -20,6 +20,7 @@ from translator.text import normalise_text
 SETS = ("de-en", "en-zh")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_the_shipped_sets_are_whole(name: str) -> None:
     """Words are those of our own segmentation, texts are as normalising leaves them, most words are linked."""

@@ -68,7 +68,7 @@ def test_an_end_that_was_forced_counts_nothing(tiny: Translator, trace: Trace, m
     """Both sides are ranked as the search itself ranks its find, which `force_eos` ended at the limit."""
     settings = {"method": method, "beam": 3, "force_eos": True, "max_length": 5, "length_penalty": 0.7}
     request = tiny._intake.request(trace.source, **settings)
-    best = finish(search(tiny.bundle.model, request.src_ids, request.config, max_length=5))
+    best = finish(search(tiny.engine, request.src_ids, request.config, max_length=5))
     assert best.truncated
     assert best.ids[-1] == 2
     want = best.score / (penalty(5, request.config) if method == "beam" else 1)

@@ -24,6 +24,7 @@ from translator.analysis.gradients import (
     read_embedded,
 )
 from translator.analysis.passes import pair_of
+from translator.engine import EagerEngine
 
 LAYOUTS = [
     {},
@@ -62,7 +63,7 @@ def test_from_embeddings_the_model_is_the_same(
 ) -> None:
     sizes = len(tiny.bundle.src), len(tiny.bundle.tgt)
     model = checkpoint_maker.tiny_model(*sizes, **changes)
-    pair = replace(pair_of(tiny, trace), model=model)
+    pair = replace(pair_of(tiny, trace), engine=EagerEngine(model))
     with torch.inference_mode():
         want = pair.decode(pair.encode().memory).logits
         source, target = embeddings(pair)
@@ -80,6 +81,7 @@ def test_gradient_x_input_is_captums(in_double: Translator, trace: Trace, by_cap
             np.testing.assert_allclose(ours[n], want.detach().numpy(), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Multiple layers")
 def test_integrated_gradients_are_captums(in_double: Translator, trace: Trace, by_captum: tuple) -> None:
     """Captum takes even steps, so that both have to be near the integral itself."""

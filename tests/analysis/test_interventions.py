@@ -24,6 +24,7 @@ from translator.analysis.norms import norms
 from translator.analysis.passes import head_counts, pair_of
 from translator.analysis.positions import move
 from translator.analysis.stations import cross_attention, next_token_logits
+from translator.engine import EagerEngine
 from translator.model import Gates, Transformer
 
 KINDS = ("encoder", "decoder", "cross")
@@ -35,7 +36,7 @@ def attentions(model: Transformer, kind: str) -> list:
 
 
 def scored(tiny: Translator, trace: Trace, model: Transformer, gates: Gates | None = None) -> float:
-    pair = replace(pair_of(tiny, trace), model=model)
+    pair = replace(pair_of(tiny, trace), engine=EagerEngine(model))
     with torch.inference_mode():
         return float(pair.log_probs(pair.decode(pair.encode(gates).memory, gates).logits).double().sum())
 

@@ -25,7 +25,7 @@ def test_a_row_is_the_stream_through_norm_and_output(tiny: Translator, trace: Tr
     model = tiny.bundle.model
     src, tgt = ([token.id for token in tokens] for tokens in (trace.src, trace.tgt))
     with torch.inference_mode():
-        memory = model.memory(torch.tensor([src]), None)
+        memory = model.encode(torch.tensor([src]), None, maps=False).memory
         x = model.embed(torch.tensor([[1, *tgt[:-1]]]), target=True)
         rows = [x, model.decoder[0].fast(x, memory, None)]
         last = model(torch.tensor([src]), torch.tensor([[1, *tgt[:-1]]]), None)[0].log_softmax(-1)

@@ -82,6 +82,7 @@ def test_a_word_alone_by_hand(laid_out: Callable[[str], Translator]) -> None:
     assert found.table[place] == pytest.approx(float(q @ k) / 8**0.5, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
 def test_what_the_keys_write_together_is_the_heads_share(

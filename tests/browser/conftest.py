@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +13,26 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from benchmarks.served import free_port
-from translator.decode.steps import advance
-from translator.model import Cache, Stepped, Transformer
+from translator.decode.steps import Decoding
+from translator.model import Stepped
 from translator.ui import frontend
-from translator.ui.models import DIRECTIONS, Models
+from translator.ui.models import Models
 from translator.ui.payload import unpack
 from translator.ui.serve import Server
 from translator.ui.session import FRAME
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 PATIENCE = 60_000
+OPENS_IN_CHINESE = ("en-zh", "de-en")  # a host may choose the order; most tests type English
 HELD_AT_MOST = 30.0  # seconds: what a test that failed leaves does not wait for ever
 
 
 @pytest.fixture(scope="session")
 def address(tiny_checkpoint: Path) -> Iterator[str]:
     """Where the page is; its models are the stored checkpoints, or a tiny one where there are none."""
-    stored = {name: CHECKPOINTS / name for name in DIRECTIONS}
+    stored = {name: CHECKPOINTS / name for name in OPENS_IN_CHINESE}
     there = all((folder / "manifest.json").is_file() for folder in stored.values())
-    models = Models(stored if there else dict.fromkeys(DIRECTIONS, tiny_checkpoint))
+    models = Models(stored if there else dict.fromkeys(OPENS_IN_CHINESE, tiny_checkpoint))
     models.warm().join()
     server = Server(models, server_name="127.0.0.1", server_port=free_port())
     yield server.url
@@ -50,6 +50,7 @@ def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
     def opened(
         suffix: str = "",
         *,
+        server: str = address,
         width: int = 1440,
         height: int = 900,
         init: str = "",
@@ -66,7 +67,7 @@ def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
         for pattern, answer in (routes or {}).items():
             page.route(pattern, answer)
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto(address + suffix)
+        page.goto(server + suffix)
         page.wait_for_selector(shown)
         return page
 
@@ -81,15 +82,16 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Two tokens of a translation come; its others wait until this is set, however slow or fast the machine."""
     go = threading.Event()
 
-    def later(model: Transformer, ids: Sequence[int], cache: Cache, *others: Any) -> Stepped:
-        if cache.length == 1:
-            time.sleep(2 * FRAME)  # a step that comes sooner after another is not told
-        elif cache.length >= 2:
-            go.wait(HELD_AT_MOST)
-        return advance(model, ids, cache, *others)
+    step = Decoding.step
 
-    for module in ("search", "beam"):
-        monkeypatch.setattr(import_module(f"translator.decode.{module}"), "advance", later)
+    def later(decoding: Decoding, ids: Sequence[int]) -> Stepped:
+        if decoding.session.length == 1:
+            time.sleep(2 * FRAME)  # a step that comes sooner after another is not told
+        elif decoding.session.length >= 2:
+            go.wait(HELD_AT_MOST)
+        return step(decoding, ids)
+
+    monkeypatch.setattr(Decoding, "step", later)
     yield go
     go.set()
 

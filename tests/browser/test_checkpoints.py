@@ -56,10 +56,10 @@ def chosen(page: Page) -> dict[str, int]:
 
 def test_what_is_named_is_listed_first_and_the_shipped_stay(page: Page) -> None:
     listed = page.eval_on_selector_all("#direction input", "all => all.map(each => each.value)")
-    assert listed[:4] == ["opus-mt-de-en", "tiny", "en-zh", "de-en"]
+    assert listed[:4] == ["opus-mt-de-en", "tiny", "de-en", "en-zh"]
     assert page.inner_text("#direction label.selected") == "opus-mt-de-en"
     names = page.eval_on_selector_all("#direction label", "all => all.map(each => each.innerText.trim())")
-    assert names[:4] == ["opus-mt-de-en", "tiny", "English → 中文", "Deutsch → English"]
+    assert names[:4] == ["opus-mt-de-en", "tiny", "Deutsch → English", "English → 中文"]
 
 
 def test_a_marian_folder_shows_all_its_maps_and_another_is_switched_to_without_a_reload(page: Page) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from benchmarks.shown import pick, settle, shown, wait_shown, wait_translated
 
@@ -21,8 +21,16 @@ def press(page: Page, text: str) -> None:
 
 
 def test_the_first_press_counts_even_while_the_page_opens(open_page: Callable[..., Page]) -> None:
-    page = open_page("?direction=de-en", shown="#source-text textarea")
+    held: list[Route] = []
+    page = open_page(
+        "?direction=de-en",
+        shown="#source-text textarea",
+        routes={"**/examples/*.json*": lambda route: held.append(route)},
+    )
     press(page, MINE)
+    assert held, "no example was on its way"
+    for route in held:
+        route.continue_()
     settle(page)
     assert page.input_value("#source-text textarea") == MINE
     assert shown(page)["source"] == MINE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.served import free_port
 from benchmarks.shown import pick, shown, trace, wait_shown, wait_translated
+from translator.ui.models import Models
+from translator.ui.serve import Server
 
 pytestmark = pytest.mark.browser
 
@@ -275,11 +278,21 @@ def test_what_was_noticed_stays_said_beside_the_translation(open_page: Callable[
     expect(page.locator("#input-health")).not_to_contain_text("looks like")
 
 
-@pytest.mark.parametrize(("locale", "pair"), [("de-DE", "de-en"), ("zh-CN", "en-zh"), ("fr-FR", "en-zh")])
+@pytest.fixture(scope="module")
+def unordered() -> Iterator[str]:
+    """A server that was told no order of pairs."""
+    server = Server(Models(), server_name="127.0.0.1", server_port=free_port())
+    yield server.url
+    server.close()
+
+
+@pytest.mark.parametrize(
+    ("locale", "pair"), [("de-DE", "de-en"), ("zh-CN", "en-zh"), ("en-US", "de-en"), ("fr-FR", "de-en")]
+)
 def test_the_page_opens_with_the_pair_of_the_browsers_language(
-    open_page: Callable[..., Page], locale: str, pair: str
+    open_page: Callable[..., Page], unordered: str, locale: str, pair: str
 ) -> None:
-    page = open_page(locale=locale)
+    page = open_page(server=unordered, locale=locale)
     wait_shown(page, direction=pair)
     page.wait_for_function(f"document.querySelector('#direction input:checked').value === '{pair}'")
     assert page.input_value("#source-text textarea") == trace(page)["source"]

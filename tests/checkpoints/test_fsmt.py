@@ -86,6 +86,7 @@ def test_source_ids_of_five_thousand_sentences_are_those_of_transformers(
     assert 0 < sum(map(len, expected)) - known < known, "some pieces are in no vocabulary, most are in one"
 
 
+@pytest.mark.slow
 def test_produced_ids_are_put_together_as_transformers_does(made: Any, texts: list[str]) -> None:
     _, tokenizer, _, ours = made()
     tgt = ours.bundle.tgt
@@ -94,6 +95,7 @@ def test_produced_ids_are_put_together_as_transformers_does(made: Any, texts: li
         assert tgt.decode(ids) == tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
 
+@pytest.mark.slow
 def test_spans_point_into_what_was_typed_and_what_was_produced(made: Any, texts: list[str]) -> None:
     src, tgt = made()[3].bundle.src, made()[3].bundle.tgt
     for text in texts[:400]:

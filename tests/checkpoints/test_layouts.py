@@ -16,6 +16,7 @@ import translator
 from translator.checkpoints import load_bundle
 from translator.checkpoints.convert import convert
 from translator.decode import finish, replay, search, search_batch
+from translator.engine import EagerEngine
 from translator.errors import CheckpointError
 
 HEADS = 2
@@ -195,7 +196,7 @@ def test_annotated_logits_and_weights(annotated: Any, tmp_path: Path) -> None:
     tgt = [4, 3, 6, 2]
     assert bundle.tgt.ids("我?想") == [4, 3, 6]
     logits, *maps = Annotated(state, 2)(theirs(src, [1, 2, 3, 0]), theirs([1, *tgt[:-1]], [1, 2, 3, 0]))
-    found = replay(bundle.model, src, tgt, candidates=100)
+    found = replay(EagerEngine(bundle.model), src, tgt, candidates=100)
     for ours, expected in zip((found.encoder, found.decoder, found.cross), maps, strict=True):
         torch.testing.assert_close(torch.from_numpy(ours), expected, atol=1e-5, rtol=0)
     assert found.cross[..., src.index(3)].max() == 0  # the unknown word is masked
@@ -215,9 +216,9 @@ def test_annotated_greedy_tokens(annotated: Any, tmp_path: Path) -> None:
             ys.append(int(reference(theirs(src, [1, 2, 3, 0]), ys)[0][-1].argmax()))
         sources.append(src)
         expected.append(ys[1:])
-    found = [finish(search(bundle.model, src, bundle.decode, max_length=8)).ids for src in sources]
+    found = [finish(search(EagerEngine(bundle.model), src, bundle.decode, max_length=8)).ids for src in sources]
     assert [theirs(list(ids), [1, 2, 3, 0]) for ids in found] == expected
-    assert search_batch(bundle.model, sources, bundle.decode, max_lengths=[8] * 4) == found
+    assert search_batch(EagerEngine(bundle.model), sources, bundle.decode, max_lengths=[8] * 4) == found
 
 
 def test_annotated_words_are_those_of_nltk() -> None:
@@ -290,7 +291,7 @@ def test_nanogpt_logits_and_weights(tmp_path: Path, dtype: str) -> None:
     assert [bundle.src.token(id).surface for id in src] == ["ich", "renne", "park"]
     tgt = [*bundle.tgt.ids("I run into the park"), 2]
     logits, *maps = NanoGPT(state, BLOCK)([1, 2, 5], [1, 3, 4, 5, 6, 7])
-    found = replay(bundle.model, [*src, bundle.src.eos_id], tgt)
+    found = replay(EagerEngine(bundle.model), [*src, bundle.src.eos_id], tgt)
     rows = [3, 4, 5, 6, 7, 2]
     tolerance = 1e-4 if dtype == "float32" else 2e-2
     log_probs = logits.log_softmax(-1)[range(6), rows]

@@ -23,6 +23,7 @@ import translator
 from translator.checkpoints import load_bundle
 from translator.checkpoints.convert import convert
 from translator.decode import finish, replay, search, search_batch
+from translator.engine import EagerEngine
 from translator.errors import CheckpointError
 
 SPEC = importlib.util.spec_from_file_location("marian_maker", Path(__file__).parents[1] / "marian_maker.py")
@@ -81,8 +82,8 @@ def test_greedy_and_beam_tokens_are_those_of_transformers(made: Any, texts: list
     for beam in {1, 2, bundle.decode.beam}:
         config = dataclasses.replace(bundle.decode, method="greedy" if beam == 1 else "beam", beam=beam)
         expected = [generated(net, source, beam, limit) for source in sources]
-        assert [finish(search(bundle.model, s, config, max_length=limit)).ids for s in sources] == expected
-        assert search_batch(bundle.model, sources, config, max_lengths=[limit] * len(sources)) == expected
+        assert [finish(search(EagerEngine(bundle.model), s, config, max_length=limit)).ids for s in sources] == expected
+        assert search_batch(EagerEngine(bundle.model), sources, config, max_lengths=[limit] * len(sources)) == expected
 
 
 @pytest.mark.parametrize("shape", ["opus", "separate", "unscaled"])
@@ -108,8 +109,8 @@ def test_banned_sequences_are_those_of_transformers(made: Any, texts: list[str],
             config = dataclasses.replace(ours.decode, method="greedy" if beam == 1 else "beam", beam=beam)
             expected = [generated(net, source, beam, 12) for source in sources]
             assert expected != free[beam // 3 :: 2]
-            assert [finish(search(ours.model, s, config, max_length=12)).ids for s in sources] == expected
-            assert search_batch(ours.model, sources, config, max_lengths=[12] * len(sources)) == expected
+            assert [finish(search(EagerEngine(ours.model), s, config, max_length=12)).ids for s in sources] == expected
+            assert search_batch(EagerEngine(ours.model), sources, config, max_lengths=[12] * len(sources)) == expected
     finally:
         net.generation_config.bad_words_ids = kept
     native = load_bundle(convert(tmp_path, tmp_path / "native"))
@@ -133,8 +134,8 @@ def test_no_sequence_is_repeated_like_transformers(made: Any, texts: list[str], 
     assert expected != free, "it binds"
     for beam, wanted in ((1, expected[:6]), (3, expected[6:])):
         config = dataclasses.replace(ours.decode, method="greedy" if beam == 1 else "beam", beam=beam)
-        assert [finish(search(ours.model, s, config, max_length=20)).ids for s in sources] == wanted
-        assert search_batch(ours.model, sources, config, max_lengths=[20] * len(sources)) == wanted
+        assert [finish(search(EagerEngine(ours.model), s, config, max_length=20)).ids for s in sources] == wanted
+        assert search_batch(EagerEngine(ours.model), sources, config, max_lengths=[20] * len(sources)) == wanted
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -148,7 +149,7 @@ def test_logits_and_every_weight_are_those_of_eager_attention(made: Any, texts: 
         encoded = bundle.model.encode(torch.tensor([src_ids]), None)
         logits = bundle.model.decode(reads, encoded.memory, None).logits
     torch.testing.assert_close(logits, expected.logits, atol=1e-4, rtol=0)
-    found = replay(bundle.model, src_ids, tgt_ids)
+    found = replay(EagerEngine(bundle.model), src_ids, tgt_ids)
     for ours, theirs in (
         (found.encoder, expected.encoder_attentions),
         (found.decoder, expected.decoder_attentions),
@@ -157,6 +158,7 @@ def test_logits_and_every_weight_are_those_of_eager_attention(made: Any, texts: 
         torch.testing.assert_close(torch.from_numpy(ours), torch.cat(theirs), atol=1e-5, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["opus", "separate"])
 def test_the_tokenizer_gives_the_same_ids_and_texts(made: Any, texts: list[str], shape: str) -> None:
     folder, _, bundle = made(shape)
@@ -321,6 +323,7 @@ def payloads(canary: Path) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 def test_a_pickle_is_refused_with_the_file_and_a_command_that_makes_a_folder_which_loads(
     copy: Any, made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,7 @@ def test_source_ids_of_five_thousand_sentences_are_those_of_transformers(
     assert [[*ours.bundle.src.ids(text), *ours.bundle.src.closing_ids] for text in texts] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["mbart50", "mbart"])
 def test_a_folder_with_a_sentencepiece_model_alone_gives_its_ids_one_further(
     made: Any, texts: list[str], family: str, tmp_path: Path

@@ -28,6 +28,7 @@ def rows(corpus: Corpus, shards: list[Shard]) -> list[tuple[str, ...] | None]:
     return [row for number in sorted(found) for row in found[number]]
 
 
+@pytest.mark.slow
 def test_lines_are_those_of_the_file(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("lines")
 

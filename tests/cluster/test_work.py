@@ -117,6 +117,7 @@ def test_rates_are_those_of_the_whole_set(size: int, tiny: Translator, tmp_path:
         )
 
 
+@pytest.mark.slow
 def test_the_arena_s_table_is_that_of_the_whole_corpus(tiny: Translator, tmp_path: Path) -> None:
     texts = ["Ich renne in den Park.", "Ja.", "Das Haus ist alt.", "Der Hund schläft."]
     path = file(tmp_path, [(text, "ignored") for text in texts])

@@ -13,6 +13,7 @@ import torch
 from translator.config import DecodeConfig
 from translator.decode import Hypothesis, finish, replay, search, search_batch
 from translator.decode.beam import covered, penalty
+from translator.engine import EagerEngine
 from translator.errors import InputError
 from translator.model import Transformer
 
@@ -27,7 +28,7 @@ def wide(checkpoint_maker: ModuleType) -> Transformer:
 
 def by_hand(model: Transformer, ids: Sequence[int], config: DecodeConfig) -> float:
     """Score, length and equation 14, by one pass over the whole target, in float64."""
-    whole = replay(model, SOURCE, ids)
+    whole = replay(EagerEngine(model), SOURCE, ids)
     cross = whole.cross.astype(np.float64)  # [L, H, T, S]
     heads = config.coverage_heads or tuple(itertools.product(range(cross.shape[0]), range(cross.shape[1])))
     paid = np.mean([cross[layer, head] for layer, head in heads], axis=0).sum(0)[:-1]  # without EOS
@@ -46,13 +47,15 @@ def test_a_beam_as_wide_as_the_tree_equals_brute_force(
     targets = [(*body, 2) for n in range(3) for body in itertools.product([3, 4, 5], repeat=n)]
     targets += list(itertools.product([3, 4, 5], repeat=3))
     best = max(targets, key=lambda ids: by_hand(model, ids, config))
-    assert finish(search(model, SOURCE, config, max_length=3)).ids == best
+    assert finish(search(EagerEngine(model), SOURCE, config, max_length=3)).ids == best
 
 
 def test_coverage_changes_what_is_chosen(checkpoint_maker: ModuleType) -> None:
     plain, strict = (DecodeConfig(method="beam", beam=64, coverage_penalty=beta) for beta in (0.0, 5.0))
     models = [checkpoint_maker.tiny_model(9, 6, seed=seed) for seed in range(4)]
-    found = [[finish(search(m, SOURCE, config, max_length=3)).ids for m in models] for config in (plain, strict)]
+    found = [
+        [finish(search(EagerEngine(m), SOURCE, config, max_length=3)).ids for m in models] for config in (plain, strict)
+    ]
     assert found[0] != found[1]
     assert sum(map(len, found[1])) >= sum(map(len, found[0]))  # what reads everything is not shorter
 
@@ -72,24 +75,26 @@ def test_a_batch_gives_the_tokens_of_single_searches(wide: Transformer, rows: in
     config = DecodeConfig(method="beam", beam=4, coverage_penalty=0.6, coverage_heads=((0, 0),))
     sources = [SOURCE, [7, 2], [9, 11, 30, 41, 8, 15, 2], [5, 6, 2]]
     limits = [12, 6, 12, 9]
-    singles = [finish(search(wide, s, config, max_length=n)).ids for s, n in zip(sources, limits, strict=True)]
-    assert search_batch(wide, sources, config, max_lengths=limits, rows=rows) == singles
+    singles = [
+        finish(search(EagerEngine(wide), s, config, max_length=n)).ids for s, n in zip(sources, limits, strict=True)
+    ]
+    assert search_batch(EagerEngine(wide), sources, config, max_lengths=limits, rows=rows) == singles
 
 
 def test_a_forced_beginning_counts_as_read(wide: Transformer) -> None:
     config = DecodeConfig(method="beam", beam=3, coverage_penalty=0.8)
-    free = finish(search(wide, SOURCE, config, max_length=8))
-    forced = finish(search(wide, SOURCE, config, max_length=8, prefix=free.ids[:3]))
+    free = finish(search(EagerEngine(wide), SOURCE, config, max_length=8))
+    forced = finish(search(EagerEngine(wide), SOURCE, config, max_length=8, prefix=free.ids[:3]))
     assert forced.coverage == pytest.approx(free.coverage, abs=1e-5) and forced.ids == free.ids
     with torch.inference_mode():
-        steps = list(search(wide, SOURCE, config, max_length=8, prefix=free.ids[:3]))
+        steps = list(search(EagerEngine(wide), SOURCE, config, max_length=8, prefix=free.ids[:3]))
     assert steps[1].beams[0].normalised == pytest.approx(by_hand(wide, free.ids[:2], config), abs=1e-4)
 
 
 def test_a_head_that_is_not_there_is_named(wide: Transformer) -> None:
     config = DecodeConfig(method="beam", coverage_penalty=0.2, coverage_heads=((0, 0), (7, 1)))
     with pytest.raises(InputError, match=r"coverage_heads holds \[7, 1\]"):
-        finish(search(wide, SOURCE, config, max_length=4))
+        finish(search(EagerEngine(wide), SOURCE, config, max_length=4))
 
 
 @pytest.mark.parametrize("wrong", [[], [[1]], 3, [[1, -1]], [["a", 1]], [[0, 1.5]]])

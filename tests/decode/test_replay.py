@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -13,8 +14,9 @@ import torch
 
 from translator.config import DecodeConfig
 from translator.decode import encode, recorded, replay, search
+from translator.engine import EagerEngine, Engine, best
 from translator.errors import InputError
-from translator.model import Transformer, prepare
+from translator.model import Transformer
 
 SOURCE = [4, 15, 3, 44, 2]
 TARGET = [7, 50, 50, 12, 33, 2]
@@ -26,8 +28,8 @@ def model(checkpoint_maker: ModuleType, request: pytest.FixtureRequest) -> Trans
 
 
 def test_row_t_equals_the_cached_pass_over_the_same_tokens(model: Transformer) -> None:
-    maps = replay(model, SOURCE, TARGET)
-    steps = list(search(model, SOURCE, DecodeConfig(), max_length=len(TARGET), prefix=TARGET))
+    maps = replay(EagerEngine(model), SOURCE, TARGET)
+    steps = list(search(EagerEngine(model), SOURCE, DecodeConfig(), max_length=len(TARGET), prefix=TARGET))
     for t, step in enumerate(steps):
         np.testing.assert_allclose(step.cross, maps.cross[:, :, t], atol=1e-5)
         assert step.log_prob == pytest.approx(float(maps.log_probs[t]), abs=1e-5)
@@ -37,16 +39,16 @@ def test_row_t_equals_the_cached_pass_over_the_same_tokens(model: Transformer) -
         assert [p for _, p in candidates] == pytest.approx(maps.candidate_log_probs[t].tolist(), abs=1e-5)
 
 
-@pytest.mark.parametrize("prepared", [False, True])
+@pytest.mark.parametrize("make_engine", [EagerEngine, best])
 @pytest.mark.parametrize("method", ["greedy", "sample"])
-def test_what_a_search_recorded_equals_its_replay(model: Transformer, method: Any, prepared: bool) -> None:
-    model = copy.deepcopy(model)
-    if prepared:
-        prepare(model)
-    encoded = encode(model, SOURCE)
+def test_what_a_search_recorded_equals_its_replay(
+    model: Transformer, method: Any, make_engine: Callable[[Transformer], Engine]
+) -> None:
+    engine = make_engine(copy.deepcopy(model))
+    encoded = encode(engine, SOURCE)
     config = DecodeConfig(method=method, force_eos=True)
-    steps = list(search(model, SOURCE, config, max_length=9, prefix=TARGET[:2], encoded=encoded))
-    seen, want = recorded(encoded, steps, candidates=5), replay(model, SOURCE, steps[-1].ids, candidates=5)
+    steps = list(search(engine, SOURCE, config, max_length=9, prefix=TARGET[:2], encoded=encoded))
+    seen, want = recorded(encoded, steps, candidates=5), replay(engine, SOURCE, steps[-1].ids, candidates=5)
     for field in dataclasses.fields(seen):
         found, expected = (np.asarray(getattr(each, field.name)) for each in (seen, want))
         assert found.shape == expected.shape and found.dtype == expected.dtype, field.name
@@ -54,15 +56,15 @@ def test_what_a_search_recorded_equals_its_replay(model: Transformer, method: An
 
 
 def test_row_t_equals_the_last_row_of_every_prefix(model: Transformer) -> None:
-    whole = replay(model, SOURCE, TARGET)
+    whole = replay(EagerEngine(model), SOURCE, TARGET)
     for t in range(1, len(TARGET) + 1):
-        part = replay(model, SOURCE, TARGET[:t])
+        part = replay(EagerEngine(model), SOURCE, TARGET[:t])
         np.testing.assert_allclose(part.decoder[:, :, -1], whole.decoder[:, :, t - 1, :t], atol=1e-5)
         np.testing.assert_allclose(part.cross[:, :, -1], whole.cross[:, :, t - 1], atol=1e-5)
 
 
 def test_weights_are_probabilities_and_the_future_is_exactly_zero(model: Transformer) -> None:
-    maps = replay(model, SOURCE, TARGET)
+    maps = replay(EagerEngine(model), SOURCE, TARGET)
     assert maps.encoder.shape == (2, 2, 5, 5)
     assert maps.decoder.shape == (3, 4, 6, 6)
     assert maps.cross.shape == (3, 4, 6, 5)
@@ -73,7 +75,7 @@ def test_weights_are_probabilities_and_the_future_is_exactly_zero(model: Transfo
 
 
 def test_probabilities_equal_those_of_the_plain_forward_pass(model: Transformer) -> None:
-    maps = replay(model, SOURCE, TARGET, candidates=3)
+    maps = replay(EagerEngine(model), SOURCE, TARGET, candidates=3)
     with torch.inference_mode():
         logits = model(torch.tensor([SOURCE]), torch.tensor([[1, *TARGET[:-1]]]), None)[0]
     log_probs = logits.double().log_softmax(-1).numpy()
@@ -83,9 +85,9 @@ def test_probabilities_equal_those_of_the_plain_forward_pass(model: Transformer)
 
 
 def test_an_encoding_that_exists_is_used(model: Transformer) -> None:
-    encoded = encode(model, SOURCE)
-    again = replay(model, SOURCE, TARGET, encoded=encoded)
-    np.testing.assert_array_equal(again.cross, replay(model, SOURCE, TARGET).cross)
+    encoded = encode(EagerEngine(model), SOURCE)
+    again = replay(EagerEngine(model), SOURCE, TARGET, encoded=encoded)
+    np.testing.assert_array_equal(again.cross, replay(EagerEngine(model), SOURCE, TARGET).cross)
 
 
 @pytest.mark.parametrize(
@@ -93,4 +95,4 @@ def test_an_encoding_that_exists_is_used(model: Transformer) -> None:
 )
 def test_targets_that_cannot_be_are_refused(model: Transformer, tgt: list[int], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        replay(model, SOURCE, tgt)
+        replay(EagerEngine(model), SOURCE, tgt)

@@ -12,6 +12,8 @@ import torch
 from translator.config import DecodeConfig
 from translator.decode import Hypothesis, IdStep, finish, replay, search, search_batch
 from translator.decode.beam import BeamSearch, penalty, run
+from translator.decode.steps import Decoding
+from translator.engine import EagerEngine
 from translator.errors import CancelledError, InputError
 from translator.model import Transformer
 
@@ -40,7 +42,7 @@ def run_through(
     model: Transformer, src: Sequence[int], config: DecodeConfig, **more: object
 ) -> tuple[list[IdStep], Hypothesis]:
     steps = []
-    searching = search(model, src, config, **{"max_length": 12, **more})  # type: ignore[arg-type]
+    searching = search(EagerEngine(model), src, config, **{"max_length": 12, **more})  # type: ignore[arg-type]
     while True:
         try:
             steps.append(next(searching))
@@ -79,9 +81,10 @@ def test_a_beam_of_one_is_greedy(wide: Transformer, src: list[int]) -> None:
     _, one = run_through(wide, src, DecodeConfig(method="beam", beam=1))
     assert one == greedy
     searching = BeamSearch(DecodeConfig(method="beam", beam=1, early_stopping=True), 2, 12)
+    engine = EagerEngine(wide)
     with torch.inference_mode():
-        memory = wide.encode(torch.tensor([src]), None).memory
-        for _ in run(wide, wide.start(memory, None, max_length=12), [searching], [1], None):
+        session = engine.start(engine.encode(torch.tensor([src]), None), max_length=12)
+        for _ in run(Decoding(engine, session, GREEDY), [searching], [1]):
             pass
     assert searching.best().ids == greedy.ids
 
@@ -206,7 +209,7 @@ def test_greedy_goes_on_from_its_own_prefix(wide: Transformer) -> None:
 def test_what_does_not_fit_is_named(wide: Transformer, change: dict[str, object], words: str) -> None:
     arguments = {"src": SOURCE, "max_length": 12, **change}
     with pytest.raises(InputError, match=words):
-        next(search(wide, arguments.pop("src"), GREEDY, **arguments))  # type: ignore[arg-type]
+        next(search(EagerEngine(wide), arguments.pop("src"), GREEDY, **arguments))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("config", METHODS)
@@ -218,7 +221,7 @@ def test_stop_is_asked_before_every_step(wide: Transformer, config: DecodeConfig
         asked += 1
         return asked > 3
 
-    searching = search(wide, SOURCE, config, max_length=12, stop=stop)
+    searching = search(EagerEngine(wide), SOURCE, config, max_length=12, stop=stop)
     for _ in range(3):
         next(searching)
     with pytest.raises(CancelledError):
@@ -250,7 +253,7 @@ def _draws(model: Transformer, count: int, **settings: object) -> torch.Tensor:
 @pytest.mark.parametrize(("temperature", "top_p"), [(3.0, 1.0), (3.0, 0.8), (1.0, 0.8)])
 def test_sampling_draws_from_the_filtered_softmax(model: Transformer, temperature: float, top_p: float) -> None:
     """The best 4, then the fewest that hold `top_p` of those; 400 draws against the distribution by hand."""
-    first = next(search(model, SOURCE, GREEDY, max_length=1)).log_probs.clone()
+    first = next(search(EagerEngine(model), SOURCE, GREEDY, max_length=1)).log_probs.clone()
     first[[0, 1]] = -torch.inf
     probs, ids = first.div(temperature).exp().topk(4)
     probs = probs / probs.sum()
@@ -267,19 +270,19 @@ def test_a_batch_gives_the_tokens_of_single_searches(wide: Transformer, config: 
     generator = torch.Generator().manual_seed(7)
     sources = [[*torch.randint(3, 60, (n % 11 + 1,), generator=generator).tolist(), 2] for n in range(23)]
     limits = [n % 9 + 1 for n in range(23)]
-    found = search_batch(wide, sources, config, max_lengths=limits, rows=rows)
+    found = search_batch(EagerEngine(wide), sources, config, max_lengths=limits, rows=rows)
     for ids, source, limit in zip(found, sources, limits, strict=True):
-        assert ids == finish(search(wide, source, config, max_length=limit)).ids
+        assert ids == finish(search(EagerEngine(wide), source, config, max_length=limit)).ids
 
 
 def test_an_empty_batch_is_empty(wide: Transformer) -> None:
-    assert search_batch(wide, [], GREEDY, max_lengths=[]) == []
+    assert search_batch(EagerEngine(wide), [], GREEDY, max_lengths=[]) == []
 
 
 @pytest.mark.parametrize("config", METHODS)
 def test_a_batch_can_be_stopped(wide: Transformer, config: DecodeConfig) -> None:
     with pytest.raises(CancelledError):
-        search_batch(wide, [SOURCE], config, max_lengths=[5], stop=lambda: True)
+        search_batch(EagerEngine(wide), [SOURCE], config, max_lengths=[5], stop=lambda: True)
 
 
 @pytest.mark.parametrize("decode", [search_batch, replay])
@@ -289,14 +292,16 @@ def test_a_fixed_length_model_reads_its_padding(checkpoint_maker: ModuleType, de
     plain = checkpoint_maker.tiny_model(30, 30)
     padded = [*SOURCE, 0, 0, 0]
     if decode is search_batch:
-        found = search_batch(fixed, [SOURCE, [5, 2]], GREEDY, max_lengths=[6, 6])[0]
-        assert found == search_batch(plain, [padded], GREEDY, max_lengths=[6])[0]
+        found = search_batch(EagerEngine(fixed), [SOURCE, [5, 2]], GREEDY, max_lengths=[6, 6])[0]
+        assert found == search_batch(EagerEngine(plain), [padded], GREEDY, max_lengths=[6])[0]
     else:
-        assert replay(fixed, SOURCE, [4, 2]).cross == pytest.approx(replay(plain, padded, [4, 2]).cross)
+        assert replay(EagerEngine(fixed), SOURCE, [4, 2]).cross == pytest.approx(
+            replay(EagerEngine(plain), padded, [4, 2]).cross
+        )
 
 
 def test_the_listener_is_not_left_in_inference_mode(wide: Transformer) -> None:
-    for _ in search(wide, SOURCE, GREEDY, max_length=3):
+    for _ in search(EagerEngine(wide), SOURCE, GREEDY, max_length=3):
         assert not torch.is_inference_mode_enabled()
 
 

@@ -15,10 +15,11 @@ import torch
 
 import translator
 from translator.analysis.interventions import head_importance
-from translator.checkpoints.weights import pack
+from translator.checkpoints.weights import to_safetensors
 from translator.config import ModelConfig
 from translator.decode import encode, replay
 from translator.decode.steps import entropy
+from translator.engine import EagerEngine
 from translator.model import Gates, Transformer
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +72,9 @@ def random_gates(config: ModelConfig) -> Gates:
 
 def replayed(model: Transformer, gates: Gates | None = None) -> tuple[Any, np.ndarray]:
     """TGT forced after SRC, and its log-probabilities [T, V]."""
-    expected = replay(model, SRC, TGT, encoded=encode(model, SRC, gates), gates=gates, candidates=41)
+    expected = replay(
+        EagerEngine(model), SRC, TGT, encoded=encode(EagerEngine(model), SRC, gates), gates=gates, candidates=41
+    )
     order = np.argsort(expected.candidate_ids, axis=-1)
     return expected, np.take_along_axis(expected.candidate_log_probs, order, -1)
 
@@ -83,7 +86,7 @@ def both(run_node: Any, floats: Any, tmp_path: Path) -> Any:
     def run(changes: dict[str, Any], dtype: str = "float16", *, gated: bool = False) -> tuple[dict, Any]:
         model = random_model(changes, dtype)
         path = tmp_path / "model.safetensors"
-        path.write_bytes(pack(model, dtype))
+        path.write_bytes(to_safetensors(model, dtype))
         gates = random_gates(model.config) if gated else None
         task = {
             "config": asdict(model.config),
@@ -167,7 +170,7 @@ def test_float16_is_widened_exactly(run_node: Any, floats: Any) -> None:
 def refusal(run_node: Any, tmp_path: Path, changes: dict[str, Any], damage: Any = None) -> str:
     model = random_model({}, "float16")
     path = tmp_path / "model.safetensors"
-    path.write_bytes(pack(model, "float16"))
+    path.write_bytes(to_safetensors(model, "float16"))
     if damage:
         damage(path)
     config = {**asdict(model.config), **changes}

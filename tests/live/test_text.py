@@ -130,6 +130,7 @@ def test_vocabularies_of_words_and_characters(
     check(run_node, path, chinese, [*texts, *HARD], [*texts, *HARD], 6)
 
 
+@pytest.mark.slow
 def test_chinese_words_are_jiebas(run_node: Callable[..., Any], chinese: Path, tmp_path: Path) -> None:
     """Words of sentences, and of characters at random, most of which the dictionary lacks."""
     draw = random.Random(7)

@@ -115,6 +115,7 @@ def test_every_way_of_decoding(settings: dict[str, Any], tiny: Translator, ask: 
         compare(tiny, tiny.translate(asked["text"], **settings), found["trace"])
 
 
+@pytest.mark.slow
 def test_no_end_before_the_least_length(tiny: Translator, ask: Callable[..., Any], tmp_path: Path) -> None:
     bundle, model = tiny.bundle, copy.copy(tiny.bundle.model)
     model.config = dataclasses.replace(model.config, min_length=20)

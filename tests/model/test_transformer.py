@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from translator.config import ModelConfig
-from translator.model import Attention, Transformer
+from translator.model import Attention, Gates, Transformer
 from translator.model.attention import causal_keep
 from translator.model.layers import layer_norm
 
@@ -112,7 +112,9 @@ def test_the_fast_path_equals_the_explicit_one(
     src_ids, src_keep, tgt_ids = batch
     want = model.decode(tgt_ids, model.encode(src_ids, src_keep).memory, src_keep).logits
     torch.testing.assert_close(model(src_ids, tgt_ids, src_keep), want, **CLOSE)
-    torch.testing.assert_close(model.memory(src_ids, src_keep), model.encode(src_ids, src_keep).memory, **CLOSE)
+    torch.testing.assert_close(
+        model.encode(src_ids, src_keep, maps=False).memory, model.encode(src_ids, src_keep).memory, **CLOSE
+    )
     tgt_keep = torch.arange(6) < torch.tensor([6, 2, 4])[:, None]
     rows = tgt_keep.flatten().nonzero().squeeze(1)
     torch.testing.assert_close(model(src_ids, tgt_ids, src_keep, rows), want[tgt_keep], **CLOSE)
@@ -265,3 +267,17 @@ def test_dropout_is_on_in_training_alone(make_model: Make, batch: Batch) -> None
         torch.testing.assert_close(model(src_ids, tgt_ids, src_keep), model(src_ids, tgt_ids, src_keep), rtol=0, atol=0)
         model.train()
         assert not torch.equal(model(src_ids, tgt_ids, src_keep), model(src_ids, tgt_ids, src_keep))
+
+
+@pytest.mark.parametrize("gated", [False, True], ids=["open", "gated"])
+@torch.inference_mode()
+def test_encoding_without_maps_gives_the_same_output(
+    make_model: Callable[..., Transformer], batch: tuple[Tensor, Tensor, Tensor], gated: bool
+) -> None:
+    model, (src_ids, src_keep, _) = make_model(), batch
+    gates = Gates(encoder=torch.rand(3, 4)) if gated else None
+    found, want = (model.encode(src_ids, src_keep, gates, maps=maps) for maps in (False, True))
+    torch.testing.assert_close(found.memory, want.memory, **CLOSE)
+    assert found.src_keep is src_keep
+    if not gated:
+        assert found.weights.shape == (3, 0, 0, 7, 7) and found.states.shape == (3, 0, 7, 16)

@@ -118,7 +118,12 @@ def test_compare_takes_traces_alone(make_trace: MakeTrace) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "text", ["Guten Morgen.", "Die Bücher, die ich gestern gekauft habe, liegen noch auf dem Tisch."]
+    "text",
+    [
+        "Guten Morgen.",
+        "Die Bücher, die ich gestern gekauft habe, liegen noch auf dem Tisch.",
+        "Ich habe den Zug nach Hamburg verpasst, weil der Bus gestern Abend wegen des Schnees eine Stunde zu spät kam.",
+    ],
 )
 def test_a_further_trace_of_an_everyday_sentence_costs_a_notebook_little(text: str) -> None:
     """All of the state that a cell's widget sends, and its output: every map of six layers of eight heads."""
@@ -128,5 +133,5 @@ def test_a_further_trace_of_an_everyday_sentence_costs_a_notebook_little(text: s
     text_sent = {name: value for name, value in state.items() if isinstance(value, (str, int))}
     size = sum(map(len, sent)) + len(json.dumps(text_sent)) + len(json.dumps(widget._repr_mimebundle_()[0]))
     assert 10_000 < size <= 120 * 1024
-    whole = unpack(json.loads(zlib.decompress(state["_traces"][0]))["weights"]["cross"], "u16")
+    whole = unpack(json.loads(zlib.decompress(state["_traces"][0]))["weights"]["cross"], "d4")
     assert whole.size == widget.trace.cross.size

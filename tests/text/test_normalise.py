@@ -70,6 +70,7 @@ def test_nfc_of_every_pair_that_composes():
             assert _apply(text, list(_compose(text))) == unicodedata.normalize("NFC", text)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_none_only_replaces_surrogates(odd_texts, data):
     text = data.draw(odd_texts)

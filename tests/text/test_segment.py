@@ -21,6 +21,7 @@ def _read(text: str, language: str) -> list[str]:
     return [text[start:end] for start, end in words(text, language)]
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from(["en", "de", "zh", "ja"]))
 def test_words_cover_every_visible_character_in_order(odd_texts, data, language):
     text = data.draw(odd_texts)
@@ -48,6 +49,7 @@ def test_alphabetic_words(text, want):
     assert _read(text, "en") == want
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_alphabetic_words_are_those_of_nltks_tokenizer(odd_texts, data):
     from nltk.tokenize import RegexpTokenizer
@@ -119,6 +121,7 @@ def test_a_link_is_not_followed_and_a_missing_home_is_survived(tmp_path, monkeyp
     assert segment._private_folder().is_dir()
 
 
+@pytest.mark.slow
 def test_a_fresh_process_is_silent_and_writes_no_shared_cache(tmp_path):
     """jieba would tell of its dictionary on stderr and leave a file that others can guess the name of."""
     code = "from translator.text import words; print(len(words('我们今天学习', 'zh')))"

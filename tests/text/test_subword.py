@@ -26,6 +26,7 @@ def _configured(tokenizer: SubwordTokenizer, mode: tuple[str, bool]) -> SubwordT
     return tokenizer.with_config(dataclasses.replace(tokenizer.config, normalise=mode[0], prefix_space=mode[1]))
 
 
+@pytest.mark.slow
 @given(st.data(), LANGUAGES, MODES)
 def test_every_text_comes_back(subwords, odd_texts, data, language, mode):
     text = data.draw(odd_texts)
@@ -36,6 +37,7 @@ def test_every_text_comes_back(subwords, odd_texts, data, language, mode):
     assert all(id >= len(SPECIALS) for id in encoding.ids)
 
 
+@pytest.mark.slow
 @given(st.data(), LANGUAGES, MODES, st.integers(0, 9), st.sampled_from([0.1, 0.5, 0.94]))
 def test_dropout_changes_the_pieces_but_not_the_text(subwords, odd_texts, data, language, mode, seed, dropout):
     text = data.draw(odd_texts)
@@ -45,12 +47,14 @@ def test_dropout_changes_the_pieces_but_not_the_text(subwords, odd_texts, data, 
     assert tokenizer.ids_batch([text, text], dropout=dropout, seed=seed) == ids
 
 
+@pytest.mark.slow
 @given(st.data(), LANGUAGES)
 def test_our_merges_equal_those_of_the_library(subwords, odd_texts, data, language):
     text = data.draw(odd_texts)
     assert subwords[language].ids_batch([text], dropout=1e-300) == [subwords[language].ids(text)]
 
 
+@pytest.mark.slow
 @given(st.data(), LANGUAGES, MODES)
 def test_spans_point_at_what_was_typed(subwords, odd_texts, data, language, mode):
     text = data.draw(odd_texts)
@@ -79,6 +83,7 @@ def _bytes_of(text: str) -> list[str]:
     return [f"<0x{byte:02X}>" for byte in text.encode()]
 
 
+@pytest.mark.slow
 @given(st.data(), LANGUAGES, st.booleans())
 def test_any_ids_have_a_text_and_places_in_it(subwords, data, language, prefix_space):
     tokenizer = _configured(subwords[language], ("corpus", prefix_space))

@@ -15,6 +15,7 @@ from translator.text import VocabularyTokenizer, load_tokenizer, normalise_text,
 KINDS = st.tuples(st.sampled_from(["en", "de", "zh"]), st.sampled_from(["word", "char"]))
 
 
+@pytest.mark.slow
 @given(st.data(), KINDS)
 def test_every_unit_is_one_token_with_its_surface_and_place(vocabularies, odd_texts, data, kind):
     tokenizer, text = vocabularies[kind], data.draw(odd_texts)
@@ -32,6 +33,7 @@ def test_every_unit_is_one_token_with_its_surface_and_place(vocabularies, odd_te
         assert [text[start:end] for start, end in spans] == units
 
 
+@pytest.mark.slow
 @given(st.data(), KINDS)
 def test_any_ids_have_a_text_and_places_in_it(vocabularies, data, kind):
     tokenizer = vocabularies[kind]

@@ -98,6 +98,7 @@ def test_nothing_of_an_empty_translation_arrives() -> None:
     assert judge([sentence], [""], "en").whole == 0
 
 
+@pytest.mark.slow
 def test_the_command_tells_what_was_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "ideas.txt"
     path.write_text("Guten Morgen.\tmorning\tunicorn\n", encoding="utf-8")

@@ -127,6 +127,7 @@ def test_a_vocabulary_of_ours_reads_another_language(toy_config: Make, toy_check
     assert len(found.tgt) == len(load_bundle(toy_checkpoint).tgt)
 
 
+@pytest.mark.slow
 def test_an_export_weighs_the_checkpoint_and_keeps_its_decoding(
     toy_config: Make, toy_data: Path, toy_checkpoint: Path, tmp_path: Path
 ) -> None:
@@ -154,6 +155,7 @@ def test_a_card_names_the_model_of_the_hub_that_it_began_with() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_marian_checkpoint_can_be_taught(tiny_marian: Path, toy_config: Make, tmp_path: Path) -> None:
     """Its own tokens, start token and bias: one pair is learnt by heart, and stays learnt when it is stored."""
     data = tmp_path / "data"

@@ -61,6 +61,7 @@ def test_other_settings_are_refused_by_name_and_nothing_is_touched(
     assert digests(run) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["train", "dev"])
 def test_other_sentences_are_refused_and_nothing_is_touched(
     toy_config: Make, toy_data: Path, tmp_path: Path, split: str
@@ -119,6 +120,7 @@ def test_a_run_may_be_made_longer_and_be_looked_at_otherwise(toy_config: Make, t
     assert told(run)["steps"] == 7
 
 
+@pytest.mark.slow
 def test_what_a_run_grew_from_may_not_change_behind_it(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     """A base inherits the steps that it does not name, so that a longer run would tell of a longer base."""
     run, base = tmp_path / "run", {"seed": 5}
@@ -130,6 +132,7 @@ def test_what_a_run_grew_from_may_not_change_behind_it(toy_config: Make, toy_dat
     assert told(run)["steps"] == 4 and told(run / BASE)["steps"] == 2
 
 
+@pytest.mark.slow
 def test_a_base_that_went_on_is_chosen_from_anew(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     config, _ = toy_config(steps=2, eval_every=2, average=1, begin="selected", base={"seed": 5, "begin": "best"})

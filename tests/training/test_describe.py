@@ -60,6 +60,7 @@ def rows(card: str, section: str) -> list[list[str]]:
     return [row for row in found if row]
 
 
+@pytest.mark.slow
 def test_the_card_holds_the_measured_scores_and_the_credits(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     out, data = make(toy_config, toy_data, tmp_path, "tatoeba")
     assert describe(out, data) == 0
@@ -76,6 +77,7 @@ def test_the_card_holds_the_measured_scores_and_the_credits(toy_config: Make, to
     assert len(rows(card, "Examples")) == 10
 
 
+@pytest.mark.slow
 def test_the_card_tells_of_self_training(
     toy_config: Make,
     toy_data: Path,
@@ -101,6 +103,7 @@ def test_the_card_tells_of_self_training(
     assert ["self-training", told] in rows(card, "Training") and "- **self**: Letters. CC-BY 2.0 FR." in card
 
 
+@pytest.mark.slow
 def test_a_corpus_without_credits_is_refused(
     toy_config: Make, toy_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,6 +114,7 @@ def test_a_corpus_without_credits_is_refused(
     assert (out / "README.md").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_what_describe_adds_leaves_the_rest(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     """The section on heads stays in the card, and whatever else is in the folder in the folder."""
     out, data = make(toy_config, toy_data, tmp_path, "tatoeba")
@@ -127,6 +131,7 @@ def test_what_describe_adds_leaves_the_rest(toy_config: Make, toy_data: Path, tm
     assert (out / "notes" / "mine.txt").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_few_test_sentences_no_log_and_unused_corpora_are_told_as_they_are(
     toy_config: Make, toy_data: Path, tmp_path: Path
 ) -> None:
@@ -149,6 +154,7 @@ def test_few_test_sentences_no_log_and_unused_corpora_are_told_as_they_are(
     assert "pairs of more than 6 tokens a side removed" in card
 
 
+@pytest.mark.slow
 def test_without_a_test_file_the_card_says_so(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     out, data = make(toy_config, toy_data, tmp_path, "tatoeba")
     for name in ("test.tsv", "news.tsv"):
@@ -158,6 +164,7 @@ def test_without_a_test_file_the_card_says_so(toy_config: Make, toy_data: Path, 
     assert "None: there was no test file." in card and "To be written" not in card and "## Examples" not in card
 
 
+@pytest.mark.slow
 def test_what_cannot_be_described_is_refused(
     toy_config: Make, toy_data: Path, tmp_path: Path, tiny_checkpoint: Path, tiny_marian: Path,
     capsys: pytest.CaptureFixture[str],

@@ -35,6 +35,7 @@ class Patience(TorchDispatchMode):
 KEPT = ("loss", "nll", "accuracy", "grad_norm", "dev_bleu", "dev_nll", "dev_accuracy")
 
 
+@pytest.mark.slow
 def test_a_run_trains_resumes_and_is_exported(
     toy_config: Callable[..., tuple[TrainConfig, Path]],
     toy_data: Path,

@@ -37,6 +37,7 @@ def train(config: Path, data: Path, run: Path, out: Path, *more: str) -> int:
     return main(["train", str(config), *places, "--device", "cpu", *more])
 
 
+@pytest.mark.slow
 def test_train_makes_a_checkpoint_that_translates(
     toy_config: Make, toy_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

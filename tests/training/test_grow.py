@@ -25,6 +25,7 @@ SHALLOW = ModelConfig(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("encoder", "decoder"), [(2, 3), (4, 6), (5, 4), (3, 7)])
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_the_grown_model_computes_the_same(encoder: int, decoder: int, norm: str) -> None:
@@ -83,6 +84,7 @@ def test_a_config_with_a_base_trains_both(toy_data: Path, tmp_path: Path) -> Non
         assert torch.equal(value, again.model.state_dict()[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("best", [0, 1, 2, 3])
 def test_a_run_may_begin_from_what_an_export_of_its_base_would_take(
     toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, best: int
@@ -133,6 +135,7 @@ def test_the_card_tells_of_both_runs() -> None:
     assert "rate 0.25" in text and "rate 0.5" in text
 
 
+@pytest.mark.slow
 def test_a_base_may_have_a_base(toy_data: Path, tmp_path: Path) -> None:
     model = {"d_model": 16, "d_ff": 32, "encoder_heads": 2, "decoder_heads": 2, "encoder_layers": 2}
     config = TrainConfig(

@@ -18,6 +18,7 @@ import torch.distributed as dist
 
 from translator.config import DecodeConfig, TrainConfig
 from translator.decode import search_batch
+from translator.engine import EagerEngine
 from translator.errors import CheckpointError, InputError
 from translator.training.data import collate
 from translator.training.loop import Process
@@ -80,7 +81,7 @@ def test_a_toy_task_is_learnt(toy_config: Make, toy_data: Path, tmp_path: Path) 
     trainer.run(save_every=300)
     model = trainer.model.eval()
     sources = [[*ids, model.config.eos_id] for ids in corpus.src.ids_batch([pair.src for pair in corpus.dev["dev"]])]
-    found = search_batch(model, sources, DecodeConfig(), max_lengths=[10] * len(sources))
+    found = search_batch(EagerEngine(model), sources, DecodeConfig(), max_lengths=[10] * len(sources))
     right = sum(corpus.tgt.decode(ids) == pair.src[::-1] for ids, pair in zip(found, corpus.dev["dev"], strict=True))
     assert right / len(found) > 0.95
     dev = read_log(tmp_path / "run" / "log.jsonl")[-1]

@@ -73,6 +73,7 @@ def of_checkpoint(make: Make, checkpoint: Path, **changes: object) -> TrainConfi
     return replace(config, base=str(checkpoint), model=None, **changes)
 
 
+@pytest.mark.slow
 def test_what_was_translated_surely_enough_joins_the_text(
     toy_config: Make, alone: Path, toy_checkpoint: Path, tmp_path: Path
 ) -> None:
@@ -88,6 +89,7 @@ def test_what_was_translated_surely_enough_joins_the_text(
     assert taken(tmp_path / "half") == half and 0 < len(half) < len(want)
 
 
+@pytest.mark.slow
 def test_another_device_translates_the_same(
     toy_config: Make, alone: Path, toy_checkpoint: Path, tmp_path: Path, second: str
 ) -> None:
@@ -149,6 +151,7 @@ def test_what_loops_or_does_not_end_is_left_out(
             write_pairs(teacher, config, alone, tmp_path, Process())
 
 
+@pytest.mark.slow
 def test_a_run_teaches_the_one_that_grows_from_it(toy_config: Make, alone: Path, tmp_path: Path) -> None:
     """By the weights that this one begins with; the first run does without."""
     base = {"steps": 60, "eval_every": 30, "lr": 2e-2}
@@ -160,6 +163,7 @@ def test_a_run_teaches_the_one_that_grows_from_it(toy_config: Make, alone: Path,
     assert taken(run) == {src: text for src, (text, _) in wanted(out).items()}
 
 
+@pytest.mark.slow
 def test_it_goes_on_exactly_and_translates_once(
     toy_config: Make, alone: Path, toy_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +209,7 @@ def test_long_sentences_compete_with_long_ones() -> None:
     assert all(surest(sentences, scores, -0.05, 1.0)) and surest([], [], -1.0, 0.5) == []
 
 
+@pytest.mark.slow
 def test_a_share_of_each_length_joins_the_text(
     toy_config: Make, alone: Path, toy_checkpoint: Path, tmp_path: Path
 ) -> None:
@@ -216,6 +221,7 @@ def test_a_share_of_each_length_joins_the_text(
     assert len(found) == len(best) and len(set(found) & set(best)) >= len(best) - 1  # a batch rounds otherwise
 
 
+@pytest.mark.slow
 def test_a_translation_too_short_for_its_source_is_left_out(
     toy_config: Make, alone: Path, toy_checkpoint: Path, tmp_path: Path
 ) -> None:

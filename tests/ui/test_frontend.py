@@ -66,6 +66,7 @@ def test_data_cannot_leave_its_script_element() -> None:
     assert "</script>" not in frontend.in_script({"a": "</script><script>alert(1)</script>"})
 
 
+@pytest.mark.slow
 def test_examples_are_made_once_and_known_by_their_weights(tiny_checkpoint: Path, tmp_path: Path) -> None:
     from translator.pipeline import load
 

@@ -14,6 +14,7 @@ import pytest
 import translator
 from translator.analysis import arena, measured, search
 from translator.analysis.alti import alti
+from translator.analysis.attribution import GRADIENTS
 from translator.analysis.index import store_index, stored_index
 from translator.analysis.indexing import make_index
 from translator.analysis.omissions import Judge, Meter, omissions, stored_meter
@@ -60,7 +61,7 @@ def said_in_every_language(answer: dict) -> None:
             assert name in table, name
 
 
-@pytest.mark.parametrize("view", ["omissions", "alti", "arena", "elsewhere", "plane"])
+@pytest.mark.parametrize("view", ["omissions", "alti", "arena", "arena soon", "elsewhere", "plane"])
 def test_every_view_is_said_in_every_language(ask: Any, view: str) -> None:
     answer = ask(view)
     assert "error" not in answer, answer
@@ -82,6 +83,7 @@ def test_marks_come_with_their_hit_rate(ask: Any, folder: Path) -> None:
     assert drawn["customdata"] == [word.text for word in found.source]
 
 
+@pytest.mark.slow
 def test_alti_and_the_arena_show_their_functions_numbers(ask: Any, folder: Path) -> None:
     made = translator.load(folder, device="cpu")
     trace = made.translate(TEXT, method="greedy")
@@ -91,6 +93,10 @@ def test_alti_and_the_arena_show_their_functions_numbers(ask: Any, folder: Path)
     rows = ask("arena")["table"]["rows"]
     assert [row[0] for row in rows] == [measured.NAMES[each] for each in (*judged.ranking, "random")]
     assert all(re.fullmatch(r"[+−]\d\.\d\d", row[3]) for row in rows)
+    soon = ask("arena soon")
+    gradients = {measured.NAMES[each] for each in GRADIENTS}
+    assert soon["table"]["rows"] == [row for row in rows if row[0] not in gradients]
+    assert soon["lines"][-1] == ["Gradient methods are still being computed.", {}]
     for table in frontend.locales().values():
         assert set(measured.NAMES.values()) <= set(table)
 

@@ -287,6 +287,7 @@ def test_a_run_shows_what_it_learnt_from_and_what_was_held_out(tiny_checkpoint: 
     assert axes | {name for name, *_ in drawn} <= set(words)
 
 
+@pytest.mark.slow
 def test_the_table_of_figures_names_what_there_is(model: Translator) -> None:
     root = frontend.ASSETS.parent
     page = (root / "docs" / "lesson.md").read_text(encoding="utf-8")

@@ -38,6 +38,8 @@ def test_sixteen_bits_keep_a_weight_to_the_promised_error() -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(7), size=(3, 2, 5)).astype(np.float32)
     assert np.abs(unpack(pack(weights, "u16"), "u16") - weights.ravel()).max() <= 7.7e-6
     assert unpack(pack(np.array([0.0, 1.0]), "u16"), "u16").tolist() == [0.0, 1.0]
+    shown = unpack(pack(weights, "d4"), "d4")
+    assert [f"{each:.4f}" for each in shown] == [f"{each:.4f}" for each in weights.ravel()]
 
 
 def test_thirty_two_bits_are_exact() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -12,8 +13,10 @@ from translator import load
 from translator.config import TextConfig
 from translator.errors import InputError
 from translator.pipeline import Limits, Translator
+from translator.text import Encoding, Tokenizer
 from translator.text.normalise import normalise
-from translator.ui.session import _changed, health
+from translator.ui.models import Models
+from translator.ui.session import _changed, health, trace_health, translate_stream
 
 TEXTS = ["ein Hund", "…" * 9, "x" * 9, "x " * 12, "x" * 31, "\u200b", "\x00"]
 
@@ -77,3 +80,38 @@ def test_changes_of_a_text_that_alternates_are_counted_at_once(tiny: Translator)
     facts = health(tiny, text)
     assert time.perf_counter() - began < 1
     assert facts["changed"] == 500
+
+
+@pytest.mark.parametrize("text", ["Das Haus ist groß.", "京都 😀", "Ich  renne\tin den Park."])
+def test_the_health_of_a_trace_is_that_of_its_text_without_tokenising_it(
+    tiny: Translator, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    trace, want = tiny.translate(text, max_length=3), health(tiny, text)
+    for name in ("encode", "ids"):
+        monkeypatch.setattr(type(tiny.bundle.src), name, None)  # would fail
+    assert trace_health(tiny, trace) == want
+
+
+def test_the_health_of_a_trace_leaves_out_the_padding_that_was_read(
+    checkpoint_maker: ModuleType, tiny: Translator
+) -> None:
+    model = checkpoint_maker.tiny_model(len(tiny.bundle.src), len(tiny.bundle.tgt), padded_length=24)
+    fixed = Translator(replace(tiny.bundle, model=model))
+    trace = fixed.translate("Ich renne.", max_length=3)
+    assert trace_health(fixed, trace) == health(fixed, "Ich renne.")
+
+
+def test_a_text_is_tokenised_once_a_translation(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models, count = Models({"de-en": tiny_checkpoint}, device="cpu"), 0
+    src = models.get("de-en").bundle.src
+    encode = type(src).encode
+
+    def counted(tokenizer: Tokenizer, text: str) -> Encoding:
+        nonlocal count
+        count += tokenizer is src
+        return encode(tokenizer, text)
+
+    monkeypatch.setattr(type(src), "encode", counted)
+    monkeypatch.setattr(src, "ids", None)  # would fail
+    messages = list(translate_stream(models, "Ich renne in den Park.", "de-en", {}))
+    assert [message["kind"] for message in messages][-1] == "trace" and count == 1

@@ -103,8 +103,10 @@ class AdaptedModel:
         config = self.__dict__.get("config")
         _refuse(config.name if config is not None else "this model", name)
 
-    def encode(self, src_ids: Tensor, src_keep: Tensor | None, gates: Gates | None = None) -> Encoded:
-        """Read src_ids [B, S]; `src_keep` None says that no token is padding."""
+    def encode(
+        self, src_ids: Tensor, src_keep: Tensor | None, gates: Gates | None = None, *, maps: bool = True
+    ) -> Encoded:
+        """Read src_ids [B, S]; `src_keep` None says that no token is padding. Maps come with it, wanted or not."""
         with self.gates.applied(gates):
             found = _sides(self.network)[0](
                 input_ids=src_ids,
@@ -113,11 +115,8 @@ class AdaptedModel:
                 output_hidden_states=True,
                 return_dict=True,
             )
-        return Encoded(found.last_hidden_state, torch.stack(found.attentions, 1), torch.stack(found.hidden_states, 1))
-
-    def memory(self, src_ids: Tensor, src_keep: Tensor | None) -> Tensor:
-        """`encode(...).memory`, [B, S, D]."""
-        return self.encode(src_ids, src_keep).memory
+        weights, states = (torch.stack(each, 1) for each in (found.attentions, found.hidden_states))
+        return Encoded(found.last_hidden_state, weights, states, src_keep)
 
     def decode(self, tgt_ids: Tensor, memory: Tensor, src_keep: Tensor | None, gates: Gates | None = None) -> Decoded:
         """Read tgt_ids [B, T] (the start token first); row t of everything predicts the token after tgt_ids[:, t]."""

@@ -12,6 +12,7 @@ import torch
 from translator.adapted.model import AdaptedModel
 from translator.adapted.tokenizer import AdaptedTokenizer
 from translator.checkpoints import Bundle, bart
+from translator.engine import Engine
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.pipeline import Translator
@@ -33,10 +34,7 @@ class AdaptedTranslator(Translator):
         network = cast(AdaptedModel, self.bundle.model).network
         return sum(tensor.numel() * tensor.element_size() for tensor in network.parameters())
 
-    def compile(self, *, wait: bool = False) -> None:
-        """Nothing: an adapted model runs by PyTorch alone."""
-
-    def _spare_model(self) -> Transformer:
+    def _spare_engine(self) -> Engine:
         raise InputError(f"the memory of {self.device} ran out; move {self.name} to the CPU, or send a shorter text")
 
 

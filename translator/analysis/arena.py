@@ -9,22 +9,24 @@ that nobody wrote: a method may be right about the sentence as it is and lose he
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import bootstrap
 
-from translator.analysis.attribution import METHODS, POINTS, source_maps
+from translator.analysis.attribution import GRADIENTS, METHODS, POINTS, source_maps
 from translator.analysis.deletion import deletion
 from translator.analysis.faithfulness import chance_level, occlusion, spearman
 from translator.analysis.interventions import Progress
-from translator.analysis.words import source_words
+from translator.analysis.words import Words, source_words
 from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.rules import whole
 from translator.trace import Trace
 
 RANDOM = "random"
+QUICK = tuple(method for method in METHODS if method not in GRADIENTS)
+"""What is judged in a third of the time that all take."""
 LEAST_WORDS = 3
 CONFIDENCE = 0.95
 
@@ -54,7 +56,8 @@ class Arena:
     @property
     def ranking(self) -> tuple[str, ...]:
         """The methods, the one that agrees best with occlusion first."""
-        return tuple(sorted(METHODS, key=lambda method: -np.nan_to_num(self.mean(method), nan=-2.0)))
+        judged = (method for method in METHODS if method in self.shares)
+        return tuple(sorted(judged, key=lambda method: -np.nan_to_num(self.mean(method), nan=-2.0)))
 
     @property
     def believable(self) -> str | None:
@@ -77,20 +80,25 @@ def arena(
     translator: Translator,
     trace: Trace,
     *,
+    methods: Sequence[str] = METHODS,
     depth: int = 1,
     seed: int = 0,
     points: int = POINTS,
+    begun: Arena | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Arena:
-    """Judge every method on one translation.
+    """Judge attribution methods on one translation.
 
     Args:
+        methods: which of `METHODS`.
         depth: how many words are deleted at most, from 1 to 8.
         seed: of the random order.
         points: of the quadrature of integrated gradients.
+        begun: the same translation judged with fewer methods, at the same `depth` and `seed`; what it holds is not
+            computed again.
     Raises:
-        InputError: the source has fewer than three words, a number is none of these, or another checkpoint made the
-            trace.
+        InputError: the source has fewer than three words, a method or a number is none of these, or another checkpoint
+            made the trace.
         CancelledError: `stop` said so.
     """
     depth, seed = whole("depth", depth, 1, 8), whole("seed", seed, 0, 2**63 - 1)
@@ -102,28 +110,37 @@ def arena(
     steps = np.array([not token.special for token in trace.tgt])
     if not steps.any():
         raise InputError("the translation has 0 words; there is nothing to explain")
-    maps = source_maps(translator, trace, steps=np.flatnonzero(steps).tolist(), points=points, stop=stop)
+    begun = begun or _nobody_judged(translator, trace, words, steps, seed, stop)
+    new = [method for method in methods if method not in begun.shares]
+    maps = source_maps(translator, trace, methods=new, steps=np.flatnonzero(steps).tolist(), points=points, stop=stop)
     shares = {name: words.sums(rows) for name, rows in maps.items()}
-    shares[RANDOM] = np.random.default_rng(seed).random((int(steps.sum()), len(words)))
-    masks: list[np.ndarray] = list(words.members)
-    hidden = occlusion(translator, trace, masks, stop=stop)[steps]
-    single = deletion(translator, trace, masks, stop=stop)[steps]
+    if RANDOM not in begun.shares:
+        shares[RANDOM] = np.random.default_rng(seed).random((int(steps.sum()), len(words)))
     orders = {name: np.argsort(-values, axis=1, kind="stable") for name, values in shares.items()}
-    wanted = {frozenset(row[:k].tolist()) for rows in orders.values() for row in rows for k in range(2, depth + 1)}
-    sets = sorted((each for each in wanted if len(each) <= len(words)), key=sorted)
+    several = {frozenset(row[:k].tolist()) for rows in orders.values() for row in rows for k in range(2, depth + 1)}
+    sets = sorted((each for each in several if len(each) <= len(words)), key=sorted)
     joined: list[np.ndarray] = [np.any(words.members[sorted(each)], axis=0) for each in sets]
     more = deletion(translator, trace, joined, stop=stop)[steps]
     losses = {each: more[:, n] for n, each in enumerate(sets)}
-    losses |= {frozenset([word]): single[:, word] for word in range(len(words))}
-    return Arena(
-        words=words.texts,
-        occlusion=hidden,
-        deletion=single,
-        shares=shares,
-        correlation={name: spearman(values, hidden) for name, values in shares.items()},
-        lost={name: _lost(rows, losses, min(depth, len(words))) for name, rows in orders.items()},
-        chance=chance_level(hidden, seed=seed),
+    losses |= {frozenset([word]): begun.deletion[:, word] for word in range(len(words))}
+    correlation = {name: spearman(values, begun.occlusion) for name, values in shares.items()}
+    lost = {name: _lost(rows, losses, min(depth, len(words))) for name, rows in orders.items()}
+    return replace(
+        begun,
+        shares={**begun.shares, **shares},
+        correlation={**begun.correlation, **correlation},
+        lost={**begun.lost, **lost},
     )
+
+
+def _nobody_judged(
+    translator: Translator, trace: Trace, words: Words, steps: np.ndarray, seed: int, stop: Callable[[], bool] | None
+) -> Arena:
+    """What both judges say, with no method yet."""
+    masks: list[np.ndarray] = list(words.members)
+    hidden = occlusion(translator, trace, masks, stop=stop)[steps]
+    single = deletion(translator, trace, masks, stop=stop)[steps]
+    return Arena(words.texts, hidden, single, {}, {}, {}, chance_level(hidden, seed=seed))
 
 
 def _lost(orders: np.ndarray, losses: dict[frozenset[int], np.ndarray], depth: int) -> np.ndarray:

@@ -30,6 +30,8 @@ _MAPS: dict[str, Callable[[Translator, Trace], np.ndarray]] = {
     ),
 }
 METHODS = tuple(_MAPS)
+GRADIENTS = ("gradient", "integrated")
+"""Of these, what takes longer than all others together."""
 
 
 def source_map(translator: Translator, trace: Trace, method: str) -> np.ndarray:
@@ -50,27 +52,29 @@ def source_maps(
     translator: Translator,
     trace: Trace,
     *,
+    methods: Sequence[str] = METHODS,
     steps: Sequence[int] | None = None,
     points: int = POINTS,
     stop: Callable[[], bool] | None = None,
 ) -> dict[str, np.ndarray]:
-    """All of `METHODS`, each as `source_map` gives it: [N, S].
+    """Some of `METHODS`, each as `source_map` gives it: [N, S].
 
     Args:
+        methods: which; both of `GRADIENTS` cost little more than one.
         steps: which predictions, counted from 0; None takes them all. Gradients cost as much as there are.
         points: of integrated gradients.
     Raises:
         InputError: as `source_map`, there is no such step, or the number of points is not from 1 to 1000.
         CancelledError: `stop`, which is asked before each, said so.
     """
-    found = dict.fromkeys(METHODS, np.zeros(0))
-    for method in METHODS:
+    found: dict[str, np.ndarray] = {}
+    for method in methods:
         if stop is not None and stop():
             raise CancelledError("the attributions were stopped")
-        if method == "gradient":
+        if method in GRADIENTS and method not in found:
             both = both_gradients(translator, trace, steps, inputs="source", points=points)
-            found["gradient"], found["integrated"] = (each.source for each in both)
-        elif method != "integrated":
+            found |= dict(zip(GRADIENTS, (each.source for each in both), strict=True))
+        elif method not in GRADIENTS:
             rows = source_map(translator, trace, method)
             found[method] = rows if steps is None else rows[list(steps)]
-    return found
+    return {method: found[method] for method in methods}

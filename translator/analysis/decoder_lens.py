@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import torch
 
 from translator.analysis.passes import pair_of
-from translator.decode import search_memories
+from translator.decode import search_encoded
 from translator.errors import InputError
+from translator.model import Encoded
 from translator.pipeline import Translator
 from translator.trace import Trace
 
@@ -52,6 +53,7 @@ def decoder_lens(translator: Translator, trace: Trace, *, stop: Callable[[], boo
         memories = pair.model.encoder_norm(pair.encode().states[0])  # (L + 1, S, D)
     limit = trace.settings.max_length or translator.usual_length(translator.source_ids(trace.source))
     keep = None if pair.src_keep is None else pair.src_keep.expand(len(memories), -1)
-    found = search_memories(pair.model, memories, keep, trace.settings, [limit] * len(memories), stop)
+    encoded = Encoded.without_maps(memories, keep)
+    found = search_encoded(pair.engine, encoded, trace.settings, [limit] * len(memories), stop)
     embedding, *layers = (translator.bundle.tgt.decode(ids) for ids in found)
     return DecoderLens(layers[-1], embedding, tuple(layers))

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from translator.analysis.passes import KINDS, head_counts
+from translator.checkpoints.destination import own_folder
 from translator.checkpoints.manifest import is_listed
-from translator.checkpoints.place import own_folder
 from translator.checkpoints.save import amend
 from translator.errors import CheckpointError, InputError
 from translator.pipeline import Translator

@@ -111,7 +111,7 @@ def _vectors(
     readable = src_keep.clone()
     for id_ in model.config.masked_ids:
         readable &= src != id_
-    pair = Pair(model, src, readable, reads, reads[0])
+    pair = Pair(corpus.translator.engine, src, readable, reads, reads[0])
     with torch.inference_mode():
         encoded = pair.encode()
         _, queries, keys, _ = projected(pair, kind, layer, encoded, pair.decode(encoded.memory))

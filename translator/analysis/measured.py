@@ -15,8 +15,8 @@ from translator.analysis.omissions import FILE as METER
 from translator.analysis.omissions import Judge, Meter, stored_meter
 from translator.analysis.sections import with_section
 from translator.checkpoints.bundle import CARD
+from translator.checkpoints.destination import own_folder
 from translator.checkpoints.manifest import MAX_SIDE_BYTES, is_listed, read_json
-from translator.checkpoints.place import own_folder
 from translator.checkpoints.save import amend, read_card
 from translator.errors import CheckpointError
 from translator.pipeline import Translator

@@ -96,7 +96,7 @@ def minimal_pair(
     first, second = traces
     step = _parting(first, second) if step is None else layer_of(len(first.tgt), step, "step")
     reads, tgt = pairs[0].reads[:, : step + 1], pairs[0].tgt_ids[: step + 1]
-    recordings = [record(Pair(each.model, each.src_ids, each.src_keep, reads, tgt)) for each in pairs]
+    recordings = [record(Pair(each.engine, each.src_ids, each.src_keep, reads, tgt)) for each in pairs]
     if against is None and second.tgt[:step] == first.tgt[:step] and len(second.tgt) > step:
         other = second.tgt[step].id
         against = other if other != first.tgt[step].id else None
@@ -140,7 +140,7 @@ def noisy_pair(
     if not places:
         raise InputError("no source token was named; noise needs at least one")
     strength, draws = real("strength", strength, 0, 100), whole("draws", draws, 1, 64)
-    short = Pair(pair.model, pair.src_ids, pair.src_keep, pair.reads[:, : step + 1], pair.tgt_ids[: step + 1])
+    short = Pair(pair.engine, pair.src_ids, pair.src_keep, pair.reads[:, : step + 1], pair.tgt_ids[: step + 1])
     recording = record(short)
     noisy_words = _with_noise(recording, places, strength, draws, whole("seed", seed, 0, 2**63 - 1))
     corrupt = record(short, noisy_words)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from translator.decode import check_target
 from translator.decode.replay import source_keep, source_tensor
+from translator.engine import Engine
 from translator.errors import InputError
 from translator.model import Decoded, Encoded, Gates, Transformer
 from translator.pipeline import Translator
@@ -24,15 +25,20 @@ class Pair:
     """A source and its target as the model reads them: `src_ids` [1, S], `src_keep` [1, S] or None (all),
     `reads` [1, T] (start token first) and `tgt_ids` [T]."""
 
-    model: Transformer
+    engine: Engine
     src_ids: Tensor
     src_keep: Tensor | None
     reads: Tensor
     tgt_ids: Tensor
 
+    @property
+    def model(self) -> Transformer:
+        """The model that reads them."""
+        return self.engine.model
+
     def encode(self, gates: Gates | None = None) -> Encoded:
         """The encoder's pass."""
-        return self.model.encode(self.src_ids, self.src_keep, gates)
+        return self.engine.encode(self.src_ids, self.src_keep, gates)
 
     def decode(self, memory: Tensor, gates: Gates | None = None) -> Decoded:
         """The decoder's teacher-forced pass over memory [1, S, D]."""
@@ -62,7 +68,7 @@ def pair_of(translator: Translator, trace: Trace) -> Pair:
     check_target(model.config, tgt, len(tgt), name="trace's target")  # a file may say anything
     produced = torch.tensor(tgt, device=translator.device)
     reads = torch.cat([produced.new_tensor([model.config.start_id]), produced[:-1]])
-    return Pair(model, source_tensor(model, src), source_keep(model, src), reads[None], produced)
+    return Pair(translator.engine, source_tensor(model, src), source_keep(model, src), reads[None], produced)
 
 
 def to_numpy(values: Tensor) -> np.ndarray:

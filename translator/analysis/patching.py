@@ -21,9 +21,10 @@ from translator.analysis.minimal import Runs
 from translator.analysis.passes import Pair, to_numpy
 from translator.analysis.sites import Look, Site, decoder_pass, encoder_pass
 from translator.config import DecodeConfig
-from translator.decode import search_memories
+from translator.decode import search_encoded
 from translator.decode.steps import ban_sequences, banned_ids
 from translator.errors import CancelledError, InputError
+from translator.model import Encoded
 from translator.pipeline import Translator
 from translator.rules import choice, whole
 from translator.trace import known_kind
@@ -193,7 +194,7 @@ def patched_translation(
         memory = encoder_pass(pair.model, runs.corrupt.values["encoder", "residual", 0], pair.src_keep, look)
         if all(patch.kind == "encoder" for patch in patches):
             config = replace(translator.bundle.decode, method="greedy")
-            (ids,) = search_memories(pair.model, memory, pair.src_keep, config, [most], stop)
+            (ids,) = search_encoded(pair.engine, Encoded.without_maps(memory, pair.src_keep), config, [most], stop)
         else:
             ids = _continued(pair, translator.bundle.decode, memory, look, most, stop)
         delta = float(runs.deltas(_run(runs, [patches], ("encoder", 0)))[0])

@@ -25,8 +25,8 @@ from translator.analysis.sections import with_section
 from translator.analysis.shards import gathering
 from translator.analysis.tally import NAMES, Tally, read_trace
 from translator.checkpoints.bundle import CARD
+from translator.checkpoints.destination import own_folder
 from translator.checkpoints.manifest import MAX_SIDE_BYTES, is_listed, read_json
-from translator.checkpoints.place import own_folder
 from translator.checkpoints.save import amend, read_card
 from translator.errors import CancelledError, CheckpointError, InputError
 from translator.pipeline import Translator

@@ -120,7 +120,7 @@ def encoder_layer(translator: Translator, text: str, layer: int) -> EncoderLayer
     """
     model, ids = translator.bundle.model, translator.source_ids(text)
     layer = layer_of(model.config.encoder_layers, layer)
-    found, module = encode(model, ids), model.encoder[layer]
+    found, module = encode(translator.engine, ids), model.encoder[layer]
     x = found.states[:, layer]
     read = module.attention_residual.enter(x)
     keep = source_keep(model, ids)

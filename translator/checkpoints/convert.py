@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from translator.checkpoints import annotated, nanogpt
+from translator.checkpoints.destination import free_folder
 from translator.checkpoints.foreign import Weights
 from translator.checkpoints.hub import download, is_fetched
 from translator.checkpoints.layouts import load_foreign
-from translator.checkpoints.place import free_place
 from translator.checkpoints.save import save_bundle
 from translator.checkpoints.shelf import DOCUMENT_WEIGHTS, HUB_ID, SAFE_WEIGHTS, is_foreign, pinned
 from translator.config import TextConfig
@@ -44,7 +44,7 @@ def convert(
         CheckpointError: `source` is no checkpoint of a known layout, is damaged, or its files do not fit each other.
         InputError: a setting is out of range, or `folder` is or holds something else than a checkpoint of ours.
     """
-    folder = free_place(folder)
+    folder = free_folder(folder)
     for language in languages or ():
         TextConfig(language)
     on_hub = _is_on_hub(source)
@@ -71,7 +71,7 @@ def convert_snapshot(snapshot: Path, folder: str | Path, origin: str) -> Path:
         CheckpointError: it is of no known layout or damaged.
         InputError: `folder` is or holds something else than a checkpoint of ours.
     """
-    return _from_transformers(snapshot, free_place(folder), origin, "float32")
+    return _from_transformers(snapshot, free_folder(folder), origin, "float32")
 
 
 def _is_on_hub(source: str | Path) -> bool:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, OPTIONAL, SRC, TGT, WEIGHTS
+from translator.checkpoints.destination import former, free_folder
 from translator.checkpoints.manifest import seal, write_through
-from translator.checkpoints.place import former, free_place
 from translator.checkpoints.shelf import MANIFEST, conversion
-from translator.checkpoints.weights import DTYPES, pack
+from translator.checkpoints.weights import DTYPES, to_safetensors
 from translator.config import DecodeConfig
 from translator.errors import CheckpointError, InputError, TranslatorError
 from translator.model import Transformer
@@ -35,7 +35,7 @@ def save_bundle(
     extra: Mapping[str, bytes] | None = None,
 ) -> Path:
     """Write `folder`: weights, config, both tokenizers, card, manifest. A checkpoint of ours that was there stays whole
-    until then, and is replaced with all of its files; nothing else ever is (see `place.free_place`).
+    until then, and is replaced with all of its files; nothing else ever is (see `place.free_folder`).
 
     Args:
         name: how the checkpoint is called, such as "de-en".
@@ -49,7 +49,7 @@ def save_bundle(
     """
     extra = extra or {}
     _check(model, src, tgt, dtype, extra)
-    folder = free_place(folder)
+    folder = free_folder(folder)
     config = {
         "format": FORMAT_VERSION,
         "name": name,
@@ -59,7 +59,7 @@ def save_bundle(
         "text": {"src": asdict(src.config), "tgt": asdict(tgt.config)},
         "decode": asdict(decode or DecodeConfig()),
     }
-    files = {WEIGHTS: pack(model, dtype), CONFIG: _json(config), CARD: card.encode(), **extra}
+    files = {WEIGHTS: to_safetensors(model, dtype), CONFIG: _json(config), CARD: card.encode(), **extra}
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".new", dir=folder.parent))

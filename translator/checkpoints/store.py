@@ -10,10 +10,10 @@ import torch
 
 from translator.checkpoints.bundle import CARD, CONFIG, FORMAT_VERSION, SRC, TGT, WEIGHTS, Bundle
 from translator.checkpoints.cost import check_decode_cost, check_model_cost, check_room
+from translator.checkpoints.destination import former
 from translator.checkpoints.hub import download
 from translator.checkpoints.layouts import load_foreign
 from translator.checkpoints.manifest import inside, read_json, verify
-from translator.checkpoints.place import former
 from translator.checkpoints.save import vocabulary_mismatch
 from translator.checkpoints.shelf import (
     HUB_ID,

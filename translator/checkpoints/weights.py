@@ -34,7 +34,7 @@ def check_header_size(path: Path) -> int:
     return size
 
 
-def pack(model: Transformer, dtype: str) -> bytes:
+def to_safetensors(model: Transformer, dtype: str) -> bytes:
     """The weights of `model` as a safetensors file; a tensor that two parts share is stored once.
 
     Raises:

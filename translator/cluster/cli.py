@@ -110,7 +110,7 @@ def _profile(args: argparse.Namespace) -> None:
     from translator.analysis.gold import shipped_gold
     from translator.analysis.profile import alignment_table, profile_of
     from translator.analysis.tally import Tally
-    from translator.checkpoints.place import own_folder
+    from translator.checkpoints.destination import own_folder
     from translator.cluster.job import job
     from translator.cluster.work import Profiling
 
@@ -155,7 +155,7 @@ def _bench(running: Job, own: Path | None, place: str) -> Any:
 def _arena(args: argparse.Namespace) -> None:
     from translator.analysis.arena import table_of
     from translator.analysis.cli.measure import DEPTH, tell_arena
-    from translator.checkpoints.place import own_folder
+    from translator.checkpoints.destination import own_folder
     from translator.cluster.job import job
     from translator.cluster.work import Judging
 

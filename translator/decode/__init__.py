@@ -1,6 +1,6 @@
 """Decoding over ids: search for a hypothesis, then replay it for every map."""
 
-from translator.decode.batch import search_batch, search_memories
+from translator.decode.batch import search_batch, search_encoded
 from translator.decode.replay import Replay, encode, recorded, replay
 from translator.decode.search import search
 from translator.decode.steps import Hypothesis, IdStep, Stop, check_target, finish
@@ -17,5 +17,5 @@ __all__ = [
     "replay",
     "search",
     "search_batch",
-    "search_memories",
+    "search_encoded",
 ]

@@ -12,16 +12,17 @@ from translator.config import DecodeConfig
 from translator.decode.beam import BeamSearch, run
 from translator.decode.replay import source_tensor
 from translator.decode.search import search
-from translator.decode.steps import Stop, advance, ban_sequences, banned_ids, check_source, check_target, finish
-from translator.model import Cache, Transformer
+from translator.decode.steps import Decoding, Stop, ban_sequences, banned_ids, check_source, check_target, finish
+from translator.engine import Engine
+from translator.model import Encoded, Transformer
 
 ROWS = 192  # hypotheses decoded side by side: more gain nothing on two cores, and hold memory
-LEAVE = 1 / 8  # ended sentences leave in groups of this share, since every leaving copies the cache
+LEAVE = 1 / 8  # ended sentences leave in groups of this share, since every leaving copies the KV cache
 
 
 @torch.inference_mode()
 def search_batch(
-    model: Transformer,
+    engine: Engine,
     sources: Sequence[Sequence[int]],
     config: DecodeConfig,
     *,
@@ -39,49 +40,47 @@ def search_batch(
         CancelledError: `stop` said so.
     """
     for source, max_length in zip(sources, max_lengths, strict=True):
-        check_source(model.config, source)
-        check_target(model.config, (), max_length)
+        check_source(engine.config, source)
+        check_target(engine.config, (), max_length)
     if config.method == "sample":  # each draws from its own generator: nothing is gained side by side
         pairs = zip(sources, max_lengths, strict=True)
-        return [finish(search(model, source, config, max_length=limit, stop=stop)).ids for source, limit in pairs]
+        return [finish(search(engine, source, config, max_length=limit, stop=stop)).ids for source, limit in pairs]
     beam = config.beam if config.method == "beam" else 1
     order = sorted(range(len(sources)), key=lambda n: (len(sources[n]), max_lengths[n]), reverse=True)
     found: list[tuple[int, ...]] = [()] * len(sources)
     for group in _groups(order, max(1, rows // beam)):
         limits = [max_lengths[n] for n in group]
-        src_ids, src_keep = _padded(model, [sources[n] for n in group])
-        memory = model.memory(src_ids, src_keep)
+        encoded = engine.encode(*_padded(engine.model, [sources[n] for n in group]), maps=False)
         lengths = [len(sources[n]) for n in group]
-        produced = search_memories(model, memory, src_keep, config, limits, stop, lengths=lengths)
+        produced = search_encoded(engine, encoded, config, limits, stop, lengths=lengths)
         for n, ids in zip(group, produced, strict=True):
             found[n] = ids
     return found
 
 
 @torch.inference_mode()
-def search_memories(
-    model: Transformer,
-    memory: Tensor,
-    src_keep: Tensor | None,
+def search_encoded(
+    engine: Engine,
+    encoded: Encoded,
     config: DecodeConfig,
     limits: Sequence[int],
     stop: Stop | None = None,
     *,
     lengths: Sequence[int] | None = None,
 ) -> list[tuple[int, ...]]:
-    """The ids that greedy or beam search produces from each memory [N, S, D], side by side.
+    """The ids that greedy or beam search produces from each of N encoded sources, side by side.
 
     Args:
-        src_keep: bool [N, S], which of it may be read; None for all.
+        encoded: `Encoded.without_maps(memory, src_keep)` will do.
         limits: produced tokens at most, for each of them.
         lengths: source tokens of each, EOS included, which coverage counts; None: S of all.
     Raises:
         CancelledError: `stop` said so.
     """
-    cache = model.start(memory, src_keep, max_length=max(limits))
+    decoding = Decoding(engine, engine.start(encoded, max_length=max(limits)), config, stop)
     if config.method == "beam" and config.beam > 1:
-        return _beam(model, cache, config, limits, lengths or [memory.shape[1]] * len(limits), stop)
-    return _greedy(model, cache, config, limits, stop)
+        return _beam(decoding, limits, lengths or [encoded.memory.shape[1]] * len(limits))
+    return _greedy(decoding, limits)
 
 
 def _groups(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
@@ -107,17 +106,16 @@ def _padded(model: Transformer, sources: Sequence[Sequence[int]]) -> tuple[Tenso
     return ids, keep
 
 
-def _greedy(
-    model: Transformer, cache: Cache, config: DecodeConfig, limits: Sequence[int], stop: Stop | None
-) -> list[tuple[int, ...]]:
+def _greedy(decoding: Decoding, limits: Sequence[int]) -> list[tuple[int, ...]]:
     """The most probable token of every sentence at every step."""
-    eos = model.config.eos_id
-    banned = torch.tensor(banned_ids(model.config), dtype=torch.long, device=model.output.weight.device)
+    config, model_config = decoding.config, decoding.model_config
+    eos = model_config.eos_id
+    banned = torch.tensor(banned_ids(model_config), dtype=torch.long, device=decoding.device)
     found: list[list[int]] = [[] for _ in limits]
-    rows, ids = list(range(len(limits))), [model.config.start_id] * len(limits)
+    rows, ids = list(range(len(limits))), [model_config.start_id] * len(limits)
     while rows:
-        logits = advance(model, ids, cache, stop).logits.index_fill_(-1, banned, -math.inf)
-        ban_sequences(logits, model.config, config, [found[n] for n in rows])
+        logits = decoding.step(ids).logits.index_fill_(-1, banned, -math.inf)
+        ban_sequences(logits, model_config, config, [found[n] for n in rows])
         ids = logits.argmax(-1).tolist()
         if config.first_id is not None and not found[rows[0]]:
             ids = [config.first_id] * len(rows)
@@ -130,7 +128,7 @@ def _greedy(
             rows, ids = [rows[row] for row in stay], [ids[row] for row in stay]
             if rows:
                 keep = torch.tensor(stay, device=logits.device)
-                cache.reorder(keep, sources=keep)
+                decoding.session.reorder(keep, sources=keep)
     return [tuple(ids) for ids in found]
 
 
@@ -138,19 +136,13 @@ def _ended(ids: Sequence[int], eos_id: int, limit: int) -> bool:
     return len(ids) == limit or (bool(ids) and ids[-1] == eos_id)
 
 
-def _beam(
-    model: Transformer,
-    cache: Cache,
-    config: DecodeConfig,
-    limits: Sequence[int],
-    lengths: Sequence[int],
-    stop: Stop | None,
-) -> list[tuple[int, ...]]:
+def _beam(decoding: Decoding, limits: Sequence[int], lengths: Sequence[int]) -> list[tuple[int, ...]]:
     """Beam search over every sentence, in step; `lengths` are the sources', EOS included."""
-    eos = model.config.eos_id
+    config, model_config = decoding.config, decoding.model_config
     searches = [
-        BeamSearch(config, eos, limit, to_cover=length - 1) for limit, length in zip(limits, lengths, strict=True)
+        BeamSearch(config, model_config.eos_id, limit, to_cover=length - 1)
+        for limit, length in zip(limits, lengths, strict=True)
     ]
-    for _ in run(model, cache, searches, [model.config.start_id] * len(limits), stop):
+    for _ in run(decoding, searches, [model_config.start_id] * len(limits)):
         pass
     return [search.best().ids for search in searches]

@@ -1,6 +1,6 @@
 """Beam search, for one sentence or many at once.
 
-The bookkeeping of one sentence is `BeamSearch`; `run` drives any number of them through one cache. Ranking and
+The bookkeeping of one sentence is `BeamSearch`; `run` drives any number of them through one session. Ranking and
 stopping follow `transformers`' `generate`, so that imported checkpoints give the tokens they are known for.
 """
 
@@ -14,10 +14,10 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from translator.config import DecodeConfig
-from translator.decode.steps import Hypothesis, Stop, advance, ban_sequences, banned_ids
+from translator.config import DecodeConfig, ModelConfig
+from translator.decode.steps import Decoding, Hypothesis, ban_sequences, banned_ids
 from translator.errors import InputError
-from translator.model import Cache, Gates, Stepped, Transformer
+from translator.model import Stepped
 from translator.trace import Beam
 
 T = TypeVar("T")
@@ -53,10 +53,10 @@ def attention_paid(stepped: Stepped, config: DecodeConfig) -> Tensor:
     if config.coverage_heads is None:
         return stepped.cross.float().mean((1, 2))
     sizes = tuple(stepped.cross.shape[1:3])
-    for place in config.coverage_heads:
-        if not all(n < size for n, size in zip(place, sizes, strict=True)):
+    for head in config.coverage_heads:
+        if not all(n < size for n, size in zip(head, sizes, strict=True)):
             raise InputError(
-                f"coverage_heads holds {list(place)}; this decoder has {sizes[0]} layers of {sizes[1]} heads, from 0"
+                f"coverage_heads holds {list(head)}; this decoder has {sizes[0]} layers of {sizes[1]} heads, from 0"
             )
     layers, heads = zip(*config.coverage_heads, strict=True)
     return stepped.cross[:, list(layers), list(heads)].float().mean(1)
@@ -88,7 +88,7 @@ class BeamSearch:
         self.leader = 0
         self.beams: tuple[Beam, ...] = ()
         self.done = False
-        self._places = [0]  # of each live hypothesis among `beams`, where ended ones stand too
+        self._ranks = [0]  # of each live hypothesis among `beams`, where ended ones stand too
 
     @property
     def forced(self) -> bool:
@@ -120,7 +120,7 @@ class BeamSearch:
         """
         live: list[Hypothesis] = []
         parents: list[int] = []
-        places: list[int] = []
+        ranks: list[int] = []
         beams: list[Beam] = []
         for rank, (parent, token, log_prob) in enumerate(candidates):
             hypothesis = self.live[parent].extend(token, log_prob, read[parent][: self.to_cover] if read else ())
@@ -133,13 +133,13 @@ class BeamSearch:
             elif len(live) < self.config.beam:
                 live.append(hypothesis)
                 parents.append(parent)
-                places.append(len(beams))
+                ranks.append(len(beams))
             else:
                 continue
-            place = self._places[parent]
-            beams.append(Beam(hypothesis.ids, hypothesis.score, self.normalised(hypothesis), place, ended))
+            parent_rank = self._ranks[parent]
+            beams.append(Beam(hypothesis.ids, hypothesis.score, self.normalised(hypothesis), parent_rank, ended))
         self.leader = candidates[0][0]
-        self.live, self.parents, self.beams, self._places = live, parents, tuple(beams), places
+        self.live, self.parents, self.beams, self._ranks = live, parents, tuple(beams), ranks
         self.ended = sorted(self.ended, key=self.normalised, reverse=True)[: self.config.beam]
         self.done = self._finished()
 
@@ -160,36 +160,32 @@ class BeamSearch:
 
 
 def run(
-    model: Transformer,
-    cache: Cache,
-    searches: Sequence[BeamSearch],
-    last_ids: Sequence[int],
-    stop: Stop | None,
-    gates: Gates | None = None,
+    decoding: Decoding, searches: Sequence[BeamSearch], last_ids: Sequence[int]
 ) -> Iterator[tuple[Tensor, Stepped]]:
-    """Drive `searches`, one for each source of `cache` (with one row each), until all are done.
+    """Drive `searches`, one for each source of the session (with one row each), until all are done.
 
     Yields after every step, with `beams` of each search made anew: log_probs [B, V] of the rows before
     they grew and what the step gave.
     """
+    session, model_config = decoding.session, decoding.model_config
     active, ids = list(searches), list(last_ids)
     while active:
-        stepped = advance(model, ids, cache, stop, gates)
+        stepped = decoding.step(ids)
         log_probs = stepped.logits.float().log_softmax(-1)
         read = _read(stepped, active)
         for n, (search, candidates) in enumerate(
-            zip(active, _candidates(model, log_probs, active, cache.rows), strict=True)
+            zip(active, _candidates(model_config, log_probs, active, session.rows), strict=True)
         ):
             search.grow(candidates, read[n] if read else ())
         yield log_probs, stepped
         stay = [n for n, search in enumerate(active) if not search.done]
-        rows = [n * cache.rows + parent for n in stay for parent in _filled(active[n].parents, active[n].config.beam)]
+        rows = [n * session.rows + parent for n in stay for parent in _filled(active[n].parents, active[n].config.beam)]
         gone, active = len(stay) < len(active), [active[n] for n in stay]
         ids = [h.ids[-1] for search in active for h in _filled(search.live, search.config.beam)]
         if active and (gone or rows != list(range(len(log_probs)))):
             device = log_probs.device
             sources = torch.tensor(stay, device=device) if gone else None
-            cache.reorder(torch.tensor(rows, device=device), sources=sources)
+            session.reorder(torch.tensor(rows, device=device), sources=sources)
 
 
 def _read(stepped: Stepped, searches: Sequence[BeamSearch]) -> list[list[list[float]]]:
@@ -207,7 +203,7 @@ def _filled(values: list[T], count: int) -> list[T]:
 
 
 def _candidates(
-    model: Transformer, log_probs: Tensor, searches: Sequence[BeamSearch], rows: int
+    model_config: ModelConfig, log_probs: Tensor, searches: Sequence[BeamSearch], rows: int
 ) -> list[list[tuple[int, int, float]]]:
     """The best continuations of each search as (parent row, token, log-probability), best total first.
 
@@ -216,10 +212,10 @@ def _candidates(
     """
     vocab = log_probs.shape[-1]
     scores = [[h.score for h in s.live] + [-math.inf] * (rows - len(s.live)) for s in searches]
-    banned = torch.tensor(banned_ids(model.config), dtype=torch.long, device=log_probs.device)
+    banned = torch.tensor(banned_ids(model_config), dtype=torch.long, device=log_probs.device)
     counted = log_probs.index_fill(-1, banned, -math.inf).unflatten(0, (len(searches), rows))
     for search, of_search in zip(searches, counted, strict=True):  # a copy is written to: `index_fill` made one
-        ban_sequences(of_search, model.config, search.config, [hypothesis.ids for hypothesis in search.live])
+        ban_sequences(of_search, model_config, search.config, [hypothesis.ids for hypothesis in search.live])
         if search.only_id is not None:
             of_search.fill_(-math.inf)[:, search.only_id] = 0.0
     totals = counted + torch.tensor(scores, device=log_probs.device)[..., None]

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from translator.decode.steps import IdStep, check_logits, check_source, check_target, entropy
+from translator.engine import Engine
 from translator.errors import InputError
 from translator.model import Encoded, Gates, Transformer
 
@@ -49,18 +50,18 @@ def source_keep(model: Transformer, src_ids: Sequence[int]) -> Tensor | None:
 
 
 @torch.inference_mode()
-def encode(model: Transformer, src_ids: Sequence[int], gates: Gates | None = None) -> Encoded:
+def encode(engine: Engine, src_ids: Sequence[int], gates: Gates | None = None) -> Encoded:
     """Run the encoder over one source (EOS included), with every weight.
 
     Raises:
         InputError: the source is empty, too long, or holds an unknown id.
     """
-    return model.encode(source_tensor(model, src_ids), source_keep(model, src_ids), gates)
+    return engine.encode(source_tensor(engine.model, src_ids), source_keep(engine.model, src_ids), gates)
 
 
 @torch.inference_mode()
 def replay(
-    model: Transformer,
+    engine: Engine,
     src_ids: Sequence[int],
     tgt_ids: Sequence[int],
     *,
@@ -70,7 +71,7 @@ def replay(
 ) -> Replay:
     """Force `tgt_ids` (EOS included if it was produced) and read off what the model saw and thought.
 
-    `encoded` saves the encoder's pass when a search has made it already (`encode(model, src_ids)`).
+    `encoded` saves the encoder's pass when a search has made it already (`encode(engine, src_ids)`).
 
     Raises:
         InputError: source or target cannot be read by this model.
@@ -78,11 +79,11 @@ def replay(
     """
     if not tgt_ids:
         raise InputError("the target has 0 tokens; there is nothing to replay")
-    check_target(model.config, tgt_ids, len(tgt_ids))
-    encoded = encoded or encode(model, src_ids, gates)
+    check_target(engine.config, tgt_ids, len(tgt_ids))
+    encoded = encoded or encode(engine, src_ids, gates)
     produced = torch.tensor(tgt_ids, device=encoded.memory.device)
-    reads = torch.cat([produced.new_tensor([model.config.start_id]), produced[:-1]])
-    decoded = model.decode(reads[None], encoded.memory, source_keep(model, src_ids), gates)
+    reads = torch.cat([produced.new_tensor([engine.config.start_id]), produced[:-1]])
+    decoded = engine.model.decode(reads[None], encoded.memory, encoded.src_keep, gates)
     check_logits(decoded.logits)
     log_probs = decoded.logits[0].float().log_softmax(-1)
     return _read_off(encoded, decoded.decoder[0], decoded.cross[0], log_probs, produced, candidates)

@@ -10,9 +10,10 @@ import torch
 
 from translator.config import DecodeConfig
 from translator.decode.beam import BeamSearch, attention_paid, covered, penalty, run
-from translator.decode.replay import encode, source_keep
-from translator.decode.steps import Hypothesis, IdStep, Stop, advance, ban_sequences, banned_ids, check_target
-from translator.model import Cache, Encoded, Gates, Transformer
+from translator.decode.replay import encode
+from translator.decode.steps import Decoding, Hypothesis, IdStep, Stop, ban_sequences, banned_ids, check_target
+from translator.engine import Engine
+from translator.model import Encoded, Gates
 from translator.trace import Beam
 
 Steps = Generator[IdStep, None, Hypothesis]
@@ -20,7 +21,7 @@ Steps = Generator[IdStep, None, Hypothesis]
 
 @torch.inference_mode()
 def search(
-    model: Transformer,
+    engine: Engine,
     src_ids: Sequence[int],
     config: DecodeConfig,
     *,
@@ -39,23 +40,24 @@ def search(
         max_length: produced tokens at most, EOS included.
         prefix: ids that the target must begin with.
         stop: asked before every step.
-        encoded: `encode(model, src_ids, gates)`, where the caller has it already.
+        encoded: `encode(engine, src_ids, gates)`, where the caller has it already.
         gates: a factor for each head, [L, H].
     Raises:
         InputError: source, prefix or length do not fit the model.
         CancelledError: `stop` said so.
     """
-    check_target(model.config, prefix, max_length)
-    encoded = encoded or encode(model, src_ids, gates)
-    cache = model.start(encoded.memory, source_keep(model, src_ids), max_length=max_length)
-    forced = yield from _force(model, cache, config, prefix, len(src_ids) - 1, stop, gates)
-    if forced.ids and (forced.ids[-1] == model.config.eos_id or len(forced.ids) == max_length):
-        return _close(forced, model.config.eos_id)
+    check_target(engine.config, prefix, max_length)
+    encoded = encoded or encode(engine, src_ids, gates)
+    decoding = Decoding(engine, engine.start(encoded, max_length=max_length, gates=gates), config, stop)
+    eos, to_cover = engine.config.eos_id, len(src_ids) - 1
+    forced = yield from _force(decoding, prefix, to_cover)
+    if forced.ids and (forced.ids[-1] == eos or len(forced.ids) == max_length):
+        return _close(forced, eos)
     if config.method == "beam" and config.beam > 1:
-        return (yield from _beam(model, cache, config, forced, max_length, len(src_ids) - 1, stop, gates))
-    ended = yield from _one_by_one(model, cache, config, forced, max_length - config.force_eos, stop, gates)
+        return (yield from _beam(decoding, BeamSearch(config, eos, max_length, forced, to_cover=to_cover)))
+    ended = yield from _one_by_one(decoding, forced, max_length - config.force_eos)
     if len(ended.ids) == max_length - 1 and ended.truncated and config.force_eos:
-        return (yield from _end(model, cache, ended, stop, gates))
+        return (yield from _end(decoding, ended))
     return ended
 
 
@@ -64,19 +66,12 @@ def _close(hypothesis: Hypothesis, eos_id: int) -> Hypothesis:
     return Hypothesis(hypothesis.ids, hypothesis.log_probs, hypothesis.score, hypothesis.ids[-1:] != (eos_id,))
 
 
-def _force(
-    model: Transformer,
-    cache: Cache,
-    config: DecodeConfig,
-    prefix: Sequence[int],
-    to_cover: int,
-    stop: Stop | None,
-    gates: Gates | None,
-) -> Steps:
+def _force(decoding: Decoding, prefix: Sequence[int], to_cover: int) -> Steps:
     """Produce the prefix, whatever the model thinks of it."""
-    hypothesis, last = Hypothesis(), model.config.start_id
+    config, model_config = decoding.config, decoding.model_config
+    hypothesis, last = Hypothesis(), model_config.start_id
     for token in prefix:
-        stepped = advance(model, [last], cache, stop, gates)
+        stepped = decoding.step([last])
         log_probs = stepped.logits[0].float().log_softmax(-1)
         free = not hypothesis.ids and token == config.first_id  # what every translation begins with is no choice
         counts = config.method == "beam" and config.coverage_penalty
@@ -85,43 +80,36 @@ def _force(
         beams: tuple[Beam, ...] = ()
         if config.method == "beam":
             normalised = hypothesis.score / penalty(len(hypothesis.ids), config) + covered(hypothesis, config)
-            beams = (Beam(hypothesis.ids, hypothesis.score, normalised, 0, token == model.config.eos_id),)
+            beams = (Beam(hypothesis.ids, hypothesis.score, normalised, 0, token == model_config.eos_id),)
         yield IdStep(hypothesis.ids, log_probs, stepped, beams=beams)
     return hypothesis
 
 
-def _one_by_one(
-    model: Transformer,
-    cache: Cache,
-    config: DecodeConfig,
-    hypothesis: Hypothesis,
-    max_length: int,
-    stop: Stop | None,
-    gates: Gates | None,
-) -> Steps:
+def _one_by_one(decoding: Decoding, hypothesis: Hypothesis, max_length: int) -> Steps:
     """Greedy search or sampling: one hypothesis, each token chosen from its own distribution."""
+    config, model_config = decoding.config, decoding.model_config
     choose = _sampler(config) if config.method == "sample" else _best
-    last = hypothesis.ids[-1] if hypothesis.ids else model.config.start_id
-    banned = banned_ids(model.config)
-    while hypothesis.ids[-1:] != (model.config.eos_id,) and len(hypothesis.ids) < max_length:
-        stepped = advance(model, [last], cache, stop, gates)
+    last = hypothesis.ids[-1] if hypothesis.ids else model_config.start_id
+    banned = banned_ids(model_config)
+    while hypothesis.ids[-1:] != (model_config.eos_id,) and len(hypothesis.ids) < max_length:
+        stepped = decoding.step([last])
         log_probs = stepped.logits[0].float().log_softmax(-1)
         numbers = log_probs.cpu().numpy()  # NumPy looks at a few numbers in a fraction of the time
         allowed = numbers.copy()
         allowed[banned] = -math.inf
-        ban_sequences(allowed[None], model.config, config, [hypothesis.ids])
+        ban_sequences(allowed[None], model_config, config, [hypothesis.ids])
         first = None if hypothesis.ids else config.first_id
         last = choose(allowed) if first is None else first
         hypothesis = hypothesis.extend(last, float(numbers[last]))
         yield IdStep(hypothesis.ids, log_probs, stepped)
-    return _close(hypothesis, model.config.eos_id)
+    return _close(hypothesis, model_config.eos_id)
 
 
-def _end(model: Transformer, cache: Cache, hypothesis: Hypothesis, stop: Stop | None, gates: Gates | None) -> Steps:
+def _end(decoding: Decoding, hypothesis: Hypothesis) -> Steps:
     """Produce EOS at the length limit, whatever the model thinks of it."""
-    last = hypothesis.ids[-1] if hypothesis.ids else model.config.start_id
-    stepped = advance(model, [last], cache, stop, gates)
-    ended = hypothesis.extend(model.config.eos_id, 0.0)
+    last = hypothesis.ids[-1] if hypothesis.ids else decoding.model_config.start_id
+    stepped = decoding.step([last])
+    ended = hypothesis.extend(decoding.model_config.eos_id, 0.0)
     yield IdStep(ended.ids, stepped.logits[0].float().log_softmax(-1), stepped)
     return Hypothesis(ended.ids, ended.log_probs, ended.score, truncated=True)
 
@@ -145,19 +133,10 @@ def _sampler(config: DecodeConfig) -> Callable[[np.ndarray], int]:
     return draw
 
 
-def _beam(
-    model: Transformer,
-    cache: Cache,
-    config: DecodeConfig,
-    prefix: Hypothesis,
-    max_length: int,
-    to_cover: int,
-    stop: Stop | None,
-    gates: Gates | None,
-) -> Steps:
+def _beam(decoding: Decoding, beams: BeamSearch) -> Steps:
     """Beam search over one source; each step shows what leads at that moment."""
-    beams = BeamSearch(config, model.config.eos_id, max_length, prefix, to_cover=to_cover)
-    last = prefix.ids[-1] if prefix.ids else model.config.start_id
-    for log_probs, stepped in run(model, cache, [beams], [last], stop, gates):
+    ids = beams.live[0].ids
+    last = ids[-1] if ids else decoding.model_config.start_id
+    for log_probs, stepped in run(decoding, [beams], [last]):
         yield IdStep(beams.beams[0].ids, log_probs[beams.leader], stepped, beams.leader, beams.beams)
     return beams.best()

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from translator.config import DecodeConfig, ModelConfig
+from translator.engine import Engine, Session
 from translator.errors import CancelledError, CheckpointError, InputError
-from translator.model import Cache, Gates, Stepped, Transformer
+from translator.model import Stepped
 from translator.trace import Beam
 
 Stop = Callable[[], bool]
@@ -103,20 +104,25 @@ def entropy(log_probs: Tensor) -> Tensor:
     return -(log_probs.exp() * log_probs.clamp(min=torch.finfo(log_probs.dtype).min)).sum(-1)
 
 
-def advance(
-    model: Transformer, ids: Sequence[int], cache: Cache, stop: Stop | None, gates: Gates | None = None
-) -> Stepped:
-    """One cached step over `ids`, one for each row of the cache.
+class Decoding:
+    """A session under way, the settings that it decodes by, and whoever may stop it."""
 
-    Raises:
-        CancelledError: `stop` says so.
-        CheckpointError: the model gives no numbers, see `check_logits`.
-    """
-    if stop is not None and stop():
-        raise CancelledError("decoding was stopped")
-    stepped = model.step(torch.tensor(ids, device=model.output.weight.device), cache, gates)
-    check_logits(stepped.logits)
-    return stepped
+    def __init__(self, engine: Engine, session: Session, config: DecodeConfig, stop: Stop | None = None) -> None:
+        self.model_config, self.device = engine.config, engine.device
+        self.session, self.config, self.stop = session, config, stop
+
+    def step(self, ids: Sequence[int]) -> Stepped:
+        """Read `ids`, one for each hypothesis.
+
+        Raises:
+            CancelledError: `stop` says so.
+            CheckpointError: the model gives no numbers, see `check_logits`.
+        """
+        if self.stop is not None and self.stop():
+            raise CancelledError("decoding was stopped")
+        stepped = self.session.step(torch.tensor(ids, device=self.device))
+        check_logits(stepped.logits)
+        return stepped
 
 
 def check_logits(logits: Tensor) -> None:

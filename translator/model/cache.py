@@ -1,23 +1,20 @@
-"""What a decoder remembers between two steps: its own keys and values, and those of the source."""
+"""The KV cache: keys and values of the tokens read so far, and those of the source."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
 
 @dataclass(eq=False)
 class Cache:
-    """The memory of N sources × `rows` hypotheses; hypotheses of one source are neighbours in the batch B = N·rows.
+    """The KV cache of N sources × `rows` hypotheses; those of one source are neighbours in the batch B = N·rows.
 
     `keys`, `values`: [L, B, H, max_length, d_head], filled up to `length`, the steps taken.
     `cross_keys`, `cross_values`: [L, N, H, S, d_head].
     Sources are read once for all their hypotheses: in cross-attention these stand where time stands
-    in training. `hidden` [N, 1, 1, S] is True where a source is not to be read, or None. The compiled
-    step keeps here the `decoder` that it reads, and in `views` how it sees all this until it is reordered; a GPU's
-    graphs keep the `place` where keys and values are for as long as the hypotheses are as many.
+    in training. `hidden` [N, 1, 1, S] is True where a source is not to be read, or None.
     """
 
     keys: Tensor
@@ -27,9 +24,6 @@ class Cache:
     hidden: Tensor | None
     rows: int
     length: int = 0
-    decoder: Any = None
-    views: Any = None
-    place: Any = None
 
     @property
     def first(self) -> Tensor | int:
@@ -52,6 +46,10 @@ class Cache:
         self.keys[layer, :, :, self.length : end] = key
         self.values[layer, :, :, self.length : end] = value
         return self.keys[layer, :, :, :end], self.values[layer, :, :, :end]
+
+    def advance(self) -> None:
+        """Count the step whose keys and values are written in every layer."""
+        self.length += 1
 
     def check(self) -> None:
         """Refuse a step more than there is room for.
@@ -83,14 +81,12 @@ class Cache:
         count = self.cross_keys.shape[1] if sources is None else len(sources)
         if len(rows) % count:
             raise ValueError(f"{len(rows)} hypotheses cannot be shared out over {count} sources")
-        if len(rows) != self.keys.shape[1]:
-            self.place = None
         self.keys, self.values = self._pick(self.keys, rows), self._pick(self.values, rows)
         if sources is not None:
             self.cross_keys, self.cross_values = self.cross_keys[:, sources], self.cross_values[:, sources]
             if self.hidden is not None:
                 self.hidden = self.hidden[sources]
-        self.rows, self.views = len(rows) // count, None
+        self.rows = len(rows) // count
 
     def _pick(self, kept: Tensor, rows: Tensor) -> Tensor:
         """Rows of [L, B, H, max_length, d_head]; only what is filled is copied."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -11,8 +9,6 @@ from torch.nn import functional as F
 from translator.config import ModelConfig
 from translator.model.attention import causal_keep, mix
 from translator.model.cache import Cache
-from translator.model.compiled import Compiled
-from translator.model.graphs import Graphs
 from translator.model.layers import DecoderLayer, Embedding, EncoderLayer, Stack, layer_norm
 from translator.model.linear import Linear
 from translator.model.positions import position_table, rows_at
@@ -43,7 +39,6 @@ class Transformer(nn.Module):
         self.decoder = Stack[DecoderLayer](DecoderLayer(config) for _ in range(config.decoder_layers))
         self.encoder_norm = layer_norm(config) if config.final_norm else nn.Identity()
         self.decoder_norm = layer_norm(config) if config.final_norm else nn.Identity()
-        self.compiled, self.graphs = Compiled(), Graphs()
         self._initialise()
         if config.embeddings != "separate":
             self.output.weight = self.tgt_embedding.weight
@@ -72,11 +67,6 @@ class Transformer(nn.Module):
             if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Transformer:
-        """What `to`, `half` and the like do."""
-        self.graphs.forget()
-        return super()._apply(fn, recurse)
-
     def embed(self, ids: Tensor, *, target: bool, first: Tensor | int = 0) -> Tensor:
         """ids [B, T] as scaled embeddings plus positions, [B, T, D]; the first id stands at index `first`.
 
@@ -91,19 +81,25 @@ class Transformer(nn.Module):
             x = self.embedding_norms[int(target)](x)
         return F.dropout(x, self.config.dropout, self.training)
 
-    def encode(self, src_ids: Tensor, src_keep: Tensor | None, gates: Gates | None = None) -> Encoded:
-        """Read src_ids [B, S]; `src_keep` None says that no token is padding."""
-        if self.output.prepared and (encoded := self.compiled.encode(self, src_ids, src_keep, gates)) is not None:
-            return encoded
-        gates = gates or Gates()
-        keep = _over_heads(src_keep)
+    def encode(
+        self, src_ids: Tensor, src_keep: Tensor | None, gates: Gates | None = None, *, maps: bool = True
+    ) -> Encoded:
+        """Read src_ids [B, S]; `src_keep` None says that no token is padding.
+
+        Without `maps`, and without gates, attention is fused: weights and states are not computed.
+        """
+        keep, gates = _over_heads(src_keep), gates or Gates()
         x = self.embed(src_ids, target=False)
+        if not maps and gates.encoder is None:
+            for layer in self.encoder:
+                x = layer.fast(x, keep)
+            return Encoded.without_maps(self.encoder_norm(x), src_keep)
         weights, states = [], [x]
         for index, layer in enumerate(self.encoder):
             x, layer_weights = layer(x, keep, gates.row("encoder", index))
             weights.append(layer_weights)
             states.append(x)
-        return Encoded(self.encoder_norm(x), torch.stack(weights, 1), torch.stack(states, 1))
+        return Encoded(self.encoder_norm(x), torch.stack(weights, 1), torch.stack(states, 1), src_keep)
 
     def decode(self, tgt_ids: Tensor, memory: Tensor, src_keep: Tensor | None, gates: Gates | None = None) -> Decoded:
         """Read tgt_ids [B, T] (the start token first); row t of everything predicts the token after tgt_ids[:, t]."""
@@ -129,20 +125,11 @@ class Transformer(nn.Module):
 
     def hidden(self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None) -> Tensor:
         """What the output projection reads, [B, T, D], by fused attention."""
-        keep = _over_heads(src_keep)
-        memory = self.memory(src_ids, src_keep)
+        keep, memory = _over_heads(src_keep), self.encode(src_ids, src_keep, maps=False).memory
         x = self.embed(tgt_ids, target=True)
         for layer in self.decoder:
             x = layer.fast(x, memory, keep)
         return self.decoder_norm(x)
-
-    def memory(self, src_ids: Tensor, src_keep: Tensor | None) -> Tensor:
-        """`encode(...).memory` by fused attention, without the weights: [B, S, D]."""
-        keep = _over_heads(src_keep)
-        x = self.embed(src_ids, target=False)
-        for layer in self.encoder:
-            x = layer.fast(x, keep)
-        return self.encoder_norm(x)
 
     def start(self, memory: Tensor, src_keep: Tensor | None, *, max_length: int, rows: int = 1) -> Cache:
         """A cache for decoding `rows` hypotheses of each source of memory [N, S, D], at most `max_length` steps.
@@ -152,39 +139,36 @@ class Transformer(nn.Module):
         Raises:
             ValueError: there are no positions for so many steps.
         """
+        self.check_length(max_length)
+        keys, values = zip(*(layer.cross.key_value(memory) for layer in self.decoder), strict=True)
+        return self.cache(torch.stack(keys), torch.stack(values), src_keep, max_length=max_length, rows=rows)
+
+    def check_length(self, max_length: int) -> None:
+        """Refuse more steps than there are positions.
+
+        Raises:
+            ValueError: there are.
+        """
         if max_length > self.config.max_positions:
             raise ValueError(f"the model has {self.config.max_positions} positions, not {max_length}")
-        heads, size = self.config.decoder_heads, self.config.head_size(self.config.decoder_heads)
-        shape = (len(self.decoder), memory.shape[0] * rows, heads, max_length, size)
-        cross = self.compiled.read(self, memory) if self.output.prepared else None
-        if cross is None:
-            keys, values = zip(*(layer.cross.key_value(memory) for layer in self.decoder), strict=True)
-            cross = torch.stack(keys), torch.stack(values)
+
+    def cache(
+        self, cross_keys: Tensor, cross_values: Tensor, src_keep: Tensor | None, *, max_length: int, rows: int = 1
+    ) -> Cache:
+        """An empty cache over the cross keys and values [L, N, H, S, d_head] of N sources; see `start`."""
+        layers, sources, heads, _, size = cross_keys.shape
+        shape = (layers, sources * rows, heads, max_length, size)
         return Cache(
-            keys=memory.new_empty(shape),
-            values=memory.new_empty(shape),
-            cross_keys=cross[0],
-            cross_values=cross[1],
+            keys=cross_keys.new_empty(shape),
+            values=cross_keys.new_empty(shape),
+            cross_keys=cross_keys,
+            cross_values=cross_values,
             hidden=None if src_keep is None else ~src_keep[:, None, None, :],
             rows=rows,
         )
 
     def step(self, ids: Tensor, cache: Cache, gates: Gates | None = None) -> Stepped:
         """Read one more id of every hypothesis, ids [B]; equals the last row of `decode` over all read so far.
-
-        Raises:
-            ValueError: the cache is full.
-        """
-        if self.output.prepared and (stepped := self.compiled.step(self, ids, cache, gates)) is not None:
-            return stepped
-        if (stepped := self.graphs.step(self, ids, cache, gates)) is not None:
-            return stepped
-        stepped = self.next_row(ids, cache, gates)
-        cache.length += 1
-        return stepped
-
-    def next_row(self, ids: Tensor, cache: Cache, gates: Gates | None = None) -> Stepped:
-        """What `step` gives for ids [B], by PyTorch; keys and values are written, but `cache.length` stays.
 
         Raises:
             ValueError: the cache is full.
@@ -202,6 +186,7 @@ class Transformer(nn.Module):
             x = layer.finish(layer.cross_residual.leave(x, update))
             own.append(read.squeeze(2))
             cross.append(cache.by_row(weights).squeeze(2))
+        cache.advance()
         return Stepped(self.output(self.decoder_norm(x)).squeeze(1), own, cross)
 
 

@@ -42,11 +42,27 @@ class Gates:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """memory [B, S, D]; weights [B, L, H, S, S]; states [B, L + 1, S, D], the stream before layer 1 and after each."""
+    """memory [B, S, D]; weights [B, L, H, S, S]; states [B, L + 1, S, D], the stream before layer 1 and after each.
+
+    `memory` is the encoder's output, as `torch.nn.TransformerDecoder` calls it; `src_keep` [B, S] is True where it may
+    be read, None: everywhere. Without maps there are no layers: weights [B, 0, 0, S, S] and states [B, 0, S, D].
+    """
 
     memory: Tensor
     weights: Tensor
     states: Tensor
+    src_keep: Tensor | None = None
+
+    @classmethod
+    def without_maps(cls, memory: Tensor, src_keep: Tensor | None = None) -> Encoded:
+        """What a decoder needs of an encoder, memory [B, S, D] and which of it may be read."""
+        batch, length, width = memory.shape
+        return cls(
+            memory,
+            memory.new_empty(batch, 0, 0, length, length),
+            memory.new_empty(batch, 0, length, width),
+            src_keep,
+        )
 
 
 @dataclass(frozen=True, eq=False)

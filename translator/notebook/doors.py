@@ -147,7 +147,7 @@ def page(trace: Trace) -> str:
     return offline_page(payload(trace, "f32"))
 
 
-def payload(trace: Trace, encoding: Encoding = "u16", model: Translator | None = None) -> dict[str, Any]:
+def payload(trace: Trace, encoding: Encoding = "d4", model: Translator | None = None) -> dict[str, Any]:
     """A trace as the explorer holds it; of `model`, what its heads usually do."""
     if model is not None:
         from translator.ui.session import payload_of

@@ -81,17 +81,15 @@ def _panel(trace: Trace, kind: str, layer: int, head: int, said: str, about: str
 
 
 def _row(weights: np.ndarray, left: int, y: int) -> list[str]:
-    """The cells of one row, those that would read .00 left out."""
-    out = []
+    """The cells of one row, those that would read .00 left out; what its numbers share is said once."""
+    cells, numbers = [], []
     for j in np.flatnonzero(weights >= LEAST):
         weight = float(weights[j])
         x, ink = left + CELL * int(j), " fill='#fff'" if weight > 0.55 else ""
         number = f"{weight:.2f}".removeprefix("0")
-        out.append(
-            f"<rect x='{x}' y='{y}' width='{CELL}' height='{CELL}' fill='{_colour(weight)}'/>"
-            f"<text x='{x + CELL // 2}' y='{y + 17}' font-size='9' text-anchor='middle'{ink}>{number}</text>"
-        )
-    return out
+        cells.append(f"<path d='M{x} {y}h{CELL}v{CELL}h-{CELL}' fill='{_colour(weight)}'/>")
+        numbers.append(f"<text x='{x + CELL // 2}' y='{y + 17}'{ink}>{number}</text>")
+    return [*cells, "<g font-size='9' text-anchor='middle'>", *numbers, "</g>"]
 
 
 def _svg(panels: Sequence[Panel]) -> str:

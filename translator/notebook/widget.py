@@ -135,7 +135,7 @@ class ExplorerWidget(NotebookWidget):
         self, trace: Trace, *, model: Translator | None = None, theme: str = "auto", language: str = "auto"
     ) -> None:
         self._model = model
-        super().__init__([trace], [payload(trace, "u16", model)], still(trace), theme=theme, language=language)
+        super().__init__([trace], [payload(trace, "d4", model)], still(trace), theme=theme, language=language)
 
     @property
     def trace(self) -> Trace:

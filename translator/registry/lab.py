@@ -20,13 +20,17 @@ PATCHES = 16
 
 @dataclass(frozen=True)
 class View:
-    """A view of the lab: its title, two sentences on what it shows and does not, its source, its fields."""
+    """A view of the lab: its title, two sentences on what it shows and does not, its source, its fields.
+
+    `soon` names what answers first, with less, where the whole answer takes longer than half a second.
+    """
 
     name: str
     title: str
     says: str
     source: str
     fields: tuple[Field, ...] = ()
+    soon: str = ""
 
 
 @dataclass(frozen=True)
@@ -250,6 +254,7 @@ VIEWS = (
         "to a random order. Both tests give the model sentences unlike its training data, so the best method here "
         "is a hint, not a proof.",
         "Mohebbi et al. 2023; DeYoung et al. 2020",
+        soon="arena soon",
     ),
     View(
         "alti",
@@ -311,4 +316,5 @@ def _values(each: Field) -> dict[str, Any]:
 
 def _view(view: View) -> dict[str, Any]:
     fields = [for_form(each) for each in view.fields]
-    return {"name": view.name, "title": view.title, "says": view.says, "source": view.source, "fields": fields}
+    told = {"name": view.name, "title": view.title, "says": view.says, "source": view.source, "fields": fields}
+    return {**told, **({"soon": view.soon} if view.soon else {})}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from translator.analysis.sections import with_section
 from translator.checkpoints.bundle import CARD, Bundle
-from translator.checkpoints.place import own_folder
+from translator.checkpoints.destination import own_folder
 from translator.checkpoints.save import amend, read_card
 from translator.errors import InputError
 from translator.text.lines import read_lines

@@ -100,7 +100,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def _train(args: argparse.Namespace) -> None:
-    from translator.checkpoints.place import free_place
+    from translator.checkpoints.destination import free_folder
     from translator.checkpoints.shelf import new_checkpoints_folder
     from translator.checkpoints.store import choose_device
     from translator.errors import InputError
@@ -111,7 +111,7 @@ def _train(args: argparse.Namespace) -> None:
 
     config = read_config(args.config)
     run = args.out or Path("runs") / config.name
-    out = free_place(args.checkpoint or new_checkpoints_folder() / config.name)  # refused before the work of hours
+    out = free_folder(args.checkpoint or new_checkpoints_folder() / config.name)  # refused before the work of hours
     if out in (run.resolve(), *run.resolve().parents):
         raise InputError(f"the run's folder {run} lies in {out}, where the checkpoint goes; name another one")
     if args.export_only:

@@ -16,7 +16,7 @@ from translator.analysis.measured import measured_sections
 from translator.analysis.profile import SECTION, card_section, stored_profile
 from translator.analysis.sections import with_section
 from translator.checkpoints.bundle import CARD, check_licence
-from translator.checkpoints.place import own_folder
+from translator.checkpoints.destination import own_folder
 from translator.checkpoints.save import amend
 from translator.config import TrainConfig
 from translator.errors import InputError

@@ -8,6 +8,7 @@ import torch
 
 from translator.config import DecodeConfig, ModelConfig
 from translator.decode import search_batch
+from translator.engine import EagerEngine
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import Tokenizer
@@ -77,7 +78,7 @@ def _scorer(
                 logits = model(batch.src, batch.tgt_in, batch.src_keep, batch.rows)
                 found = objective(logits, batch.targets, smoothing=0.0)
                 nll, correct, tokens = nll + float(found.nll), correct + float(found.correct), tokens + found.tokens
-        produced = search_batch(model, chosen, decode, max_lengths=limits)
+        produced = search_batch(EagerEngine(model), chosen, decode, max_lengths=limits)
         texts = [tgt.decode(ids) for ids in produced]
         scores = score(texts, references[:sentences], tgt.config.language)
         return {"nll": nll / tokens, "accuracy": correct / tokens, "bleu": scores.bleu, "chrf": scores.chrf}

@@ -12,8 +12,8 @@ import torch
 
 from translator.checkpoints import save_bundle
 from translator.checkpoints.bundle import CONFIG
+from translator.checkpoints.destination import free_folder
 from translator.checkpoints.manifest import read_json
-from translator.checkpoints.place import free_place
 from translator.checkpoints.save import read_card
 from translator.config import DecodeConfig, from_dict, to_json
 from translator.errors import InputError
@@ -48,7 +48,7 @@ def export(run: Path, dev: Mapping[str, Sequence[Pair]], out: Path, *, device: t
         InputError: `out` is or holds something else than a checkpoint of ours.
         TranslatorError: `out` could not be written; what was there is untouched.
     """
-    out = free_place(out)
+    out = free_folder(out)
     config = read_config(run / "train.json")
     src, tgt = load_tokenizer(run / "src.json"), load_tokenizer(run / "tgt.json")
     model = Transformer(model_config(config, src, tgt)).to(device).eval()

@@ -19,8 +19,9 @@ from tqdm import tqdm
 
 from translator.config import TrainConfig
 from translator.decode import search_batch
+from translator.engine import best
 from translator.errors import InputError
-from translator.model import Transformer, prepare
+from translator.model import Transformer
 from translator.text import Tokenizer
 from translator.text.lines import read_lines
 from translator.training.data import collate, find_monolingual, find_split, read_pairs
@@ -116,14 +117,14 @@ def _translated(
     Whole is what ended, does not loop, and has the tokens that `config.self_training_length` asks for.
     """
     model = teacher.model.eval()
-    prepare(model)
+    engine = best(model)
     ids = teacher.src.ids_batch(sentences)
     fits = sorted((n for n, row in enumerate(ids) if 0 < len(row) < config.max_tokens), key=lambda n: len(ids[n]))
     for first in tqdm(range(0, len(fits), CHUNK), unit="chunk", desc="self-training", disable=not shown):
         places = fits[first : first + CHUNK]
         rows = [[*ids[n], model.config.eos_id] for n in places]
         limits = [min(2 * len(row) + 16, model.config.max_positions) for row in rows]
-        produced = search_batch(model, rows, GREEDY, max_lengths=limits)
+        produced = search_batch(engine, rows, GREEDY, max_lengths=limits)
         ended = [
             (n, list(out[:-1]))
             for n, out in zip(places, produced, strict=True)

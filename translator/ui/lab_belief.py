@@ -102,9 +102,28 @@ def contributed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> An
     }
 
 
+@lru_cache(maxsize=8)
+def _quick(model: Translator, trace: Trace) -> arenas.Arena:
+    """The methods that do not make a visitor wait, judged once for both answers."""
+    return arenas.arena(model, trace, methods=arenas.QUICK)
+
+
+def forget() -> None:
+    """Let go of what `believed_soon` keeps for `believed`."""
+    _quick.cache_clear()
+
+
+def believed_soon(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
+    """What `believed` answers, without the gradient methods."""
+    return _believed(model, _quick(model, trace), [["Gradient methods are still being computed.", {}]])
+
+
 def believed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """Which attribution to believe for this sentence, and over the corpus that was measured."""
-    found = arenas.arena(model, trace, stop=stop)
+    return _believed(model, arenas.arena(model, trace, begun=_quick(model, trace), stop=stop), [])
+
+
+def _believed(model: Translator, found: arenas.Arena, notes: list[list[Any]]) -> Answer:
     ranked = (*found.ranking, arenas.RANDOM)
     names = {method: measured.NAMES[method] for method in ranked}
     stored = measured.stored_arena(model)
@@ -120,10 +139,10 @@ def believed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answe
         ["Random orders stay below {chance} in 95 of 100 draws.", {"chance": minus(found.chance, "+.2f")}],
     ]
     if stored:
-        said = {"count": stored.sentences, "method": names[stored.best]}
+        said = {"count": stored.sentences, "method": measured.NAMES[stored.best]}
         lines.append(["Over {count} sentences {method} agreed best.", said])
     return {
-        "lines": lines,
+        "lines": [*lines, *notes],
         "figures": [show(belief.method_scores, {names[each]: found.mean(each) for each in ranked}, found.chance)],
         "captions": ["Agreement of each method's order of the source words with occlusion"],
         "table": table(["method", "this sentence", "nats lost by deletion", "over the corpus"], rows),

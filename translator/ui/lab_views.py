@@ -35,7 +35,7 @@ from translator.ui.explorer import show
 from translator.ui.gate import Stop
 from translator.ui.lab import Answer, minus, table
 from translator.ui.lab_align import align, place
-from translator.ui.lab_belief import believed, contributed, elsewhere, left_out, plane
+from translator.ui.lab_belief import believed, believed_soon, contributed, elsewhere, left_out, plane
 from translator.ui.lab_why import contrasted, layered, looked, patched, put_in
 
 DIFFERENCES = 8
@@ -305,6 +305,7 @@ VIEWS: dict[str, Callable[[Translator, Trace, Asked, Stop], Answer]] = {
     "omissions": left_out,
     "alti": contributed,
     "arena": believed,
+    "arena soon": believed_soon,
     "elsewhere": elsewhere,
     "plane": plane,
 }

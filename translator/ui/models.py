@@ -27,11 +27,13 @@ from translator.ui.store import TraceStore
 
 if TYPE_CHECKING:
     from translator.pipeline import Translator
+    from translator.text import Encoding
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
-DIRECTIONS = ("en-zh", "de-en")
-"""What the page offers even where the checkpoint is missing, and then says so."""
+DIRECTIONS = ("de-en", "en-zh")
+"""What the page offers even where the checkpoint is missing, and then says so. The first opens where the browser's
+language is on neither side, and for English, which is on both."""
 MEMORY = 2 * 2**30
 """Bytes that the models held may come to, their weights as laid out for the processor included; whoever still
 translates with one that was let go keeps it until he is done."""
@@ -188,7 +190,9 @@ class Models:
             raise CheckpointError(f"{asked.name} was not fetched yet; choose it under More models")
         return asked
 
-    def steps(self, direction: str, text: str, settings: dict[str, Any], stop: Stop) -> Generator[Step, None, Trace]:
+    def steps(
+        self, direction: str, text: str, settings: dict[str, Any], stop: Stop, encoding: Encoding | None = None
+    ) -> Generator[Step, None, Trace]:
         """`Translator.stream` of a direction's model; on a ZeroGPU Space on its GPU. The errors are those of both.
 
         Raises:
@@ -196,7 +200,7 @@ class Models:
         """
         model = self.get(direction)
         if not zero.here():
-            return (yield from model.stream(text, stop=stop, **settings))
+            return (yield from model.stream(text, stop=stop, encoding=encoding, **settings))
         for found in self._marked(direction, text, settings):
             if isinstance(found, Trace):
                 return found

@@ -19,7 +19,7 @@ from translator.config import DecodeConfig, from_dict
 from translator.errors import CheckpointError, InputError, TranslatorError
 from translator.figures.label import plain
 from translator.text.normalise import Normalised, normalise
-from translator.trace import CheckpointId, Trace
+from translator.trace import CheckpointId, Token, Trace
 from translator.ui import limits
 from translator.ui.gate import Stop
 from translator.ui.gloss import gloss
@@ -62,10 +62,11 @@ def _messages(
     models: Models, direction: str, text: str, settings: dict[str, Any], stop: Stop, frame: float = FRAME
 ) -> Iterator[dict[str, Any]]:
     model = models.get(direction)  # in the worker: who asks while it loads is told after the deadline
-    steps = models.steps(direction, text, settings, stop)
     bundle = model.bundle
+    encoding = bundle.src.encode(text)
+    steps = models.steps(direction, text, settings, stop, encoding)
     start = bundle.tgt.token(bundle.model.config.start_id)
-    src = (*bundle.src.encode(text).tokens, *map(bundle.src.token, bundle.src.closing_ids))
+    src = (*encoding.tokens, *map(bundle.src.token, bundle.src.closing_ids))
     log_probs: list[float] = []
     told = -math.inf
     while True:
@@ -177,20 +178,22 @@ def health(model: Translator, text: str) -> dict[str, Any]:
     Punctuation is no word, and bytes stand for characters that the vocabulary lacks. The length is judged before
     anything else looks at the text. `problem` is the sentence with which the text will be refused, if it will.
     """
-    counts = dict.fromkeys(("words", "tokens", "unknown", "bytes", "changed"), 0)
-    facts: dict[str, Any] = {**counts, "limit": model.source_limit, "normalised": ""}
-    facts["problem"] = _refusal(model, text) if text.strip() else ""
-    if len(text) > model.limits.characters:
-        return facts
-    tokens = model.bundle.src.encode(text)
+    facts: dict[str, Any] = dict.fromkeys(("words", "tokens", "unknown", "bytes", "changed"), 0)
+    if len(text) <= model.limits.characters:
+        encoding = model.bundle.src.encode(text)
+        facts |= _facts(model, text, encoding.tokens, encoding.normalised)
+    return {"limit": model.source_limit, "normalised": "", **facts, "problem": _refusal(model, text)}
+
+
+def _facts(model: Translator, text: str, tokens: Sequence[Token], normalised: str) -> dict[str, Any]:
+    """What `health` says of a text that is short enough to be looked at, by its own tokens."""
     return {
-        **facts,
-        "words": count_words(tokens.tokens, text),
-        "tokens": len(tokens.tokens) + 1,
-        "unknown": sum(token.unknown for token in tokens.tokens),
-        "bytes": sum(_BYTE.fullmatch(token.surface) is not None for token in tokens.tokens),
+        "words": count_words(tokens, text),
+        "tokens": len(tokens) + 1,
+        "unknown": sum(token.unknown for token in tokens),
+        "bytes": sum(_BYTE.fullmatch(token.surface) is not None for token in tokens),
         "changed": _changed(text, normalise(text, model.bundle.src.config)),
-        "normalised": plain(tokens.normalised, 400) if text != tokens.normalised else "",
+        "normalised": plain(normalised, 400) if text != normalised else "",
     }
 
 
@@ -223,6 +226,8 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _refusal(model: Translator, text: str) -> str:
+    if not text.strip():
+        return ""
     try:
         model.source_ids(text)
     except InputError as error:
@@ -231,8 +236,12 @@ def _refusal(model: Translator, text: str) -> str:
 
 
 def trace_health(model: Translator, trace: Trace) -> dict[str, Any]:
-    """`health` of a text that was translated."""
-    return health(model, trace.source)
+    """`health` of a text that was translated, by the tokens that its trace holds: it is not tokenised again."""
+    src, own = model.bundle.src, list(trace.src)
+    while own and model.bundle.model.config.padded_length is not None and own[-1].id == src.pad_id:
+        own.pop()
+    own = own[: len(own) - len(src.closing_ids)]
+    return {"limit": model.source_limit, **_facts(model, trace.source, own, trace.normalised), "problem": ""}
 
 
 def split(model: Translator, text: str) -> list[list[dict[str, Any]]]:

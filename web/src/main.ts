@@ -18,7 +18,8 @@ import {
 import { endLoadingClock } from "./host/gradio/frames";
 import { copyPositionsLink, followPositions } from "./host/gradio/positions-link";
 import { followTab } from "./host/gradio/tab-link";
-import type { Fields } from "./host/gradio/opening";
+import { type Fields, opensWith } from "./host/gradio/opening";
+import { fetchAhead } from "./host/gradio/stored";
 import { mount } from "./host/mount";
 import { mountOffline } from "./host/offline/offline";
 import { mountPlot } from "./plot/figure";
@@ -98,7 +99,9 @@ export type AttentionExplorer = typeof entries;
 
 window.AttentionExplorer = entries;
 
-const { plotly } = pageData(); // an offline page holds it
+const { plotly, site } = pageData(); // an offline page holds it
+const first = !site && opensWith();
+if (first) fetchAhead(first.id);
 if (plotly) loadPlotly(plotly, (why) => entry.explorer?.notice(why, true));
 
 const follow = () => {

@@ -94,7 +94,7 @@ def _profile(args: argparse.Namespace) -> None:
     from translator.analysis.bench import align_bench
     from translator.analysis.gold import shipped_gold
     from translator.analysis.profile import alignment_table, head_profile, read_pairs
-    from translator.checkpoints.place import own_folder
+    from translator.checkpoints.destination import own_folder
     from translator.pipeline import load
 
     if args.limit is not None and args.limit < 1:

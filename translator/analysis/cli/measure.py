@@ -80,7 +80,7 @@ def _texts(args: argparse.Namespace) -> list[str]:
 
 def _arena(args: argparse.Namespace) -> None:
     from translator.analysis.arena import arena_table
-    from translator.checkpoints.place import own_folder
+    from translator.checkpoints.destination import own_folder
     from translator.pipeline import load
 
     texts = _texts(args)
@@ -106,7 +106,7 @@ def tell_arena(engine: Translator, data: str, methods: dict[str, Judged], senten
 def _index(args: argparse.Namespace) -> None:
     from translator.analysis.index import FILE, store_index
     from translator.analysis.indexing import make_index
-    from translator.checkpoints.place import own_folder
+    from translator.checkpoints.destination import own_folder
     from translator.pipeline import load
 
     texts = _texts(args)
@@ -121,7 +121,7 @@ def _omission_bench(args: argparse.Namespace) -> None:
     from translator.analysis.lexicon import learn_lexicon
     from translator.analysis.measured import meter_section, store_meter
     from translator.analysis.omission_bench import judged_cases, measured_meter
-    from translator.checkpoints.place import own_folder
+    from translator.checkpoints.destination import own_folder
     from translator.pipeline import load
     from translator.text.lines import read_lines
 

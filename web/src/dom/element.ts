@@ -51,6 +51,36 @@ export const offer = (
   select.value = value;
 };
 
+/** A bold word that does nothing but stand there. */
+const isBold = (node: Node | undefined): node is HTMLElement =>
+  node instanceof HTMLElement &&
+  node.tagName === "B" &&
+  !node.attributes.length &&
+  node.childNodes.length === 1 &&
+  node.firstChild instanceof Text;
+
+/** Make a text or a bold word read as `part` does; false: one of them is something else. */
+const reread = (node: Node | undefined, part: Node | string): boolean => {
+  if (isBold(node) && part instanceof Node)
+    return isBold(part) && reread(node.firstChild!, part.textContent);
+  if (!(node instanceof Text) || typeof part !== "string") return false;
+  if (node.data !== part) node.data = part;
+  return true;
+};
+
+/** Say something else in an element. Texts and bold words stay: a browser works out the styles of whatever is new. */
+export const write = (node: Element, ...parts: (Node | string)[]): void => {
+  const there = [...node.childNodes];
+  if (there.length !== parts.length || !parts.every((part, i) => reread(there[i], part)))
+    node.replaceChildren(...parts);
+};
+
+/** Say what a control does whose face does not: as its tip, and to who hears the page. */
+export const label = (node: HTMLElement, text: string): void => {
+  if (node.title !== text) node.title = text;
+  if (node.getAttribute("aria-label") !== text) node.setAttribute("aria-label", text);
+};
+
 export const bold = (text: string): HTMLElement => el("b", { text });
 
 /** A sign of 16 × 16, drawn by a path. */

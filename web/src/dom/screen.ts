@@ -24,6 +24,15 @@ let letters = "";
 export const sans = (): string =>
   (letters ||= getComputedStyle(sceneRoot()).getPropertyValue("--sans").trim()) || "sans-serif";
 
+/** Once the next frame is seen, unless `signal` is aborted before. */
+export const onceSeen = (signal: AbortSignal, run: () => void): void => {
+  const frame = requestAnimationFrame(() => {
+    const timer = setTimeout(run);
+    signal.addEventListener("abort", () => clearTimeout(timer));
+  });
+  signal.addEventListener("abort", () => cancelAnimationFrame(frame));
+};
+
 /** When the browser has nothing else to do; Safari does not say when that is. */
 export const whenIdle = (run: () => void): number =>
   "requestIdleCallback" in window

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { floatsOf, fromTriangles, messageOf } from "./decode";
 
 /** As `translator.ui.payload.pack` writes: all first bytes, then all second ones. */
-const u16 = (values: number[]): string => {
-  const fixed = values.map((value) => Math.round(value * 65535));
+const fixed = (values: number[], full: number): string => {
+  const fixed = values.map((value) => Math.round(value * full));
   return Buffer.from([...fixed.map((v) => v >> 8), ...fixed.map((v) => v & 255)]).toString(
     "base64",
   );
@@ -19,8 +19,13 @@ describe("weights", () => {
   const values = [0, 1, 0.5, 0.123456, 1 / 3];
 
   it("come back from 16 bits within half a step", () => {
-    const found = floatsOf(u16(values), "u16");
+    const found = floatsOf(fixed(values, 65535), "u16");
     values.forEach((value, i) => expect(Math.abs(found[i] - value)).toBeLessThan(0.51 / 65535));
+  });
+
+  it("come back from four decimals as they are shown", () => {
+    const found = floatsOf(fixed(values, 10_000), "d4");
+    values.forEach((value, i) => expect(found[i].toFixed(4)).toBe(value.toFixed(4)));
   });
 
   it("come back from 32 bits as they were", () => {

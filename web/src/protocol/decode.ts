@@ -18,7 +18,10 @@ const inflated = async (base64: string): Promise<unknown> => {
 export const messageOf = <M>(value: string): M | Promise<M> =>
   value.startsWith("{") ? (JSON.parse(value) as M) : (inflated(value) as Promise<M>);
 
-/** Weights arrive as 16-bit fixed point (the page) or as 32-bit floats (exports, offline page). */
+/** What stands for 1. */
+export const FULL = { u16: 65535, d4: 10_000 };
+
+/** Weights arrive as 16-bit fixed point (the page), as four decimals (notebooks), or as 32-bit floats (exports, offline page). */
 export const floatsOf = (base64: string, encoding: Encoding): Float32Array => {
   const bytes = bytesOf(base64);
   if (encoding === "f32") {
@@ -30,7 +33,7 @@ export const floatsOf = (base64: string, encoding: Encoding): Float32Array => {
   }
   const half = bytes.length / 2;
   const floats = new Float32Array(half);
-  for (let i = 0; i < half; i++) floats[i] = (bytes[i] * 256 + bytes[half + i]) / 65535;
+  for (let i = 0; i < half; i++) floats[i] = (bytes[i] * 256 + bytes[half + i]) / FULL[encoding];
   return floats;
 };
 

@@ -31,6 +31,8 @@ export interface LabView {
   says: string;
   source: string;
   fields: LabField[];
+  /** What answers first, with less. */
+  soon?: string;
 }
 
 /** Change of log p, in nats, when one head alone is silent: [layer][head]. */

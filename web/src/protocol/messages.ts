@@ -145,8 +145,8 @@ export type Place = [layer: number, head: number];
 /** Layers, heads, rows (queries), columns (keys). */
 export type Shape = [layers: number, heads: number, rows: number, columns: number];
 
-/** "u16": 16-bit fixed point; "f32": exact. */
-export type Encoding = "u16" | "f32";
+/** "u16": 16-bit fixed point; "d4": four decimals; "f32": exact. */
+export type Encoding = "u16" | "d4" | "f32";
 
 /** A word that is marked, and the tokens that it is made of. */
 export interface Marked {

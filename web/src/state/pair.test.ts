@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { pairOf } from "./pair";
 
-const DIRECTIONS = ["en-zh", "de-en"];
+const DIRECTIONS = ["de-en", "en-zh"];
 
 it("is from one's own language, or else into it", () => {
   expect(pairOf("de-AT", DIRECTIONS)).toBe("de-en");

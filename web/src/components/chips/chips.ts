@@ -1,7 +1,7 @@
 /* Source and target tokens as chips. */
 
 import { type Colour, inkOn, rgb, toRgb } from "../../design/colour";
-import { el } from "../../dom/element";
+import { el, label, write } from "../../dom/element";
 import { colour } from "../../design/scales";
 import { clamp } from "../../format/number";
 import { cut } from "../../format/text";
@@ -85,8 +85,10 @@ const follow = (box: HTMLElement, node?: HTMLElement): void => {
     box.scrollTop = node.offsetTop - 4;
 };
 
+type Shades = Record<Side, (number | null)[] | null>;
+
 /** Weights that shade each side, or null: the row of the step (or of the token pointed at), or a column of it. */
-const shades = (x: Needs): Record<Side, (number | null)[] | null> => {
+const shades = (x: Needs): Shades => {
   const { kind, step, query, peek } = x.state;
   const { columns, rows } = x.trace.maps[kind];
   const map = x.map();
@@ -144,11 +146,23 @@ const linkedTokens = (x: Needs): { rows: number[]; columns: number[] } => {
   return { rows: rows[hover.i]?.ids || [], columns: columns[hover.j]?.ids || [] };
 };
 
+/** What says beside each side what its chips are shaded by. */
+const makeNotes = (x: Needs) => {
+  const src = x.find(".src-note");
+  const tgt = x.find(".row-name:not(.steprow) > small:not(.src-note)");
+  return (shade: Shades) => {
+    const weighed = t("weight in {head}", { head: x.headName() });
+    write(src, shade.src ? weighed : "");
+    write(tgt, shade.tgt ? weighed : x.trace.scored ? t("probability") : "");
+  };
+};
+
 export const makeChips = (x: Needs): Part => {
   const boxes: Record<Side, HTMLElement> = {
     src: x.find(".chips.src"),
     tgt: x.find(".chips.tgt"),
   };
+  const note = makeNotes(x);
   let built: Translation | null = null;
   for (const side of SIDES) listen(x, side, boxes[side]);
   const where = x.find(".went");
@@ -188,7 +202,7 @@ export const makeChips = (x: Needs): Part => {
     where.hidden = !token || !!(token.f & SPECIAL) || !labAnswers(whereAsks());
     if (!token) return;
     const { g, s: texts } = x.trace.words!.src;
-    where.title = where.ariaLabel = t("Where did {word} go?", { word: cut(texts[g[i!]]) });
+    label(where, t("Where did {word} go?", { word: cut(texts[g[i!]]) }));
   };
   const titled = (node: HTMLElement, title: string) => {
     if (node.title !== title) node.title = title;
@@ -254,13 +268,7 @@ export const makeChips = (x: Needs): Part => {
     paintSource(shade.src);
     paintTarget(shade.tgt);
     if (anew) followAll();
-    const weighed = t("weight in {head}", { head: x.headName() });
-    x.find(".src-note").textContent = shade.src ? weighed : "";
-    x.find(".row-name:not(.steprow) > small:not(.src-note)").textContent = shade.tgt
-      ? weighed
-      : x.trace.scored
-        ? t("probability")
-        : "";
+    note(shade);
   };
   return {
     needs: "trace kind map step query hover peek pins colours language playing marks".split(" "),

@@ -4,7 +4,7 @@ import { el } from "../../dom/element";
 import { recall, remember } from "../../dom/storage";
 import { tagOf } from "../../i18n/language";
 import { t } from "../../i18n/words";
-import type { ExplorerContext, Part } from "../../state/context";
+import type { Changed, ExplorerContext, Part } from "../../state/context";
 import { type Glossed, canGloss, glossOf } from "../../trace/gloss";
 
 type Needs = Pick<ExplorerContext, "root" | "find" | "state" | "trace" | "set">;
@@ -12,7 +12,7 @@ type Needs = Pick<ExplorerContext, "root" | "find" | "state" | "trace" | "set">;
 /** Under which the browser remembers whether it is shown. */
 const KEY = "gloss";
 
-const word = (x: Needs, { tokens, text, pinyin, meaning, from }: Glossed): HTMLElement => {
+const word = (x: Needs, { text, pinyin, meaning, from }: Glossed): HTMLElement => {
   const { src, tgt } = x.trace.checkpoint;
   const { layer, head } = x.trace.leading;
   const place = `L${layer + 1} H${head + 1}`;
@@ -27,7 +27,7 @@ const word = (x: Needs, { tokens, text, pinyin, meaning, from }: Glossed): HTMLE
   };
   return el(
     "li",
-    { class: tokens.includes(x.state.step) ? "now" : "" },
+    {},
     el("span", { class: "said", lang: tagOf(tgt), text }),
     el("span", { class: "pinyin", lang: "zh-Latn-pinyin", text: pinyin }),
     el("span", {
@@ -41,8 +41,10 @@ const word = (x: Needs, { tokens, text, pinyin, meaning, from }: Glossed): HTMLE
 
 export const makeGloss = (x: Needs): Part => {
   const toggle = x.find(".gloss-toggle");
+  const list = x.find("#gloss");
   let shown = recall(KEY) === "shown";
-  const paint = () => {
+  let words: Glossed[] = [];
+  const build = () => {
     const there = canGloss(x.trace);
     const on = there && shown;
     toggle.hidden = !there;
@@ -50,12 +52,22 @@ export const makeGloss = (x: Needs): Part => {
     toggle.textContent = t("Word by word");
     x.find(".gloss-name").textContent = x.trace.gloss ? t("Pinyin and meaning") : t("Meaning");
     x.root.querySelectorAll<HTMLElement>(".gloss-row").forEach((node) => (node.hidden = !on));
-    x.find("#gloss").replaceChildren(...(on ? glossOf(x.trace).map((each) => word(x, each)) : []));
+    words = on ? glossOf(x.trace) : [];
+    list.replaceChildren(...words.map((each) => word(x, each)));
+  };
+  const mark = () =>
+    words.forEach(({ tokens }, n) =>
+      list.children[n].classList.toggle("now", tokens.includes(x.state.step)),
+    );
+  const paint = (changed: Changed) => {
+    if (changed.has("trace") || changed.has("language")) build();
+    mark();
   };
   toggle.addEventListener("click", () => {
     shown = !shown;
     remember(KEY, shown ? "shown" : "hidden");
-    paint();
+    build();
+    mark();
     x.set({ size: {} }); // the maps give way
   });
   return { needs: "trace step language".split(" "), paint };

@@ -1,6 +1,6 @@
 /* The head's name and profile, and what is shown of it. */
 
-import { el, offer } from "../../dom/element";
+import { el, offer, write } from "../../dom/element";
 import { percent } from "../../i18n/numerals";
 import { t, tParts } from "../../i18n/words";
 import { SPECIAL } from "../../protocol/flags";
@@ -136,6 +136,7 @@ export const makeHeadline = (x: Needs): Part => {
   const head = x.find<HTMLSelectElement>("#head");
   const aggregate = x.find<HTMLSelectElement>("#aggregate");
   const specials = x.find<HTMLInputElement>(".specials");
+  const saying = x.find(".saying");
   layer.addEventListener("change", () => x.set({ layer: Number(layer.value), hover: null }));
   head.addEventListener("change", () => x.set({ head: Number(head.value), hover: null }));
   aggregate.addEventListener("change", () => {
@@ -188,7 +189,7 @@ export const makeHeadline = (x: Needs): Part => {
   };
   const paint = (changed: Changed) => {
     if (BY_HEAD.some((name) => changed.has(name))) profile();
-    x.find(".saying").replaceChildren(...(x.state.view !== "aggregate" ? sentence(x) : []));
+    write(saying, ...(x.state.view !== "aggregate" ? sentence(x) : []));
   };
   return { needs: [...BY_HEAD, ...BY_ROW], paint };
 };

@@ -1,6 +1,6 @@
 /* One map in full: a Plotly heat map with truthful axes, and the frames that lie over it. */
 
-import { phone } from "../../dom/screen";
+import { onceSeen, phone } from "../../dom/screen";
 import { t } from "../../i18n/words";
 import { type Cells, shownCells } from "../../plot/cells";
 import type { HeatView } from "../../plot/heat";
@@ -61,6 +61,9 @@ class Heatmap implements Part {
   /** Cells that are in sight and that Plotly does not have yet. */
   private untold: Cells | null = null;
   private scrolling = 0;
+  /** Plotly may draw. */
+  private warm = false;
+  private warming = false;
 
   constructor(private readonly x: Needs) {
     this.box = x.find("#attention-detail");
@@ -94,7 +97,7 @@ class Heatmap implements Part {
     if (!this.size || !(changed.has("step") || changed.has("query"))) return false;
     const picture = this.x.picture();
     if (!this.sight.reveal(picture, this.size, this.x.rowIndex(picture))) return false;
-    this.draw();
+    this.put(picture, this.seen!);
     return true;
   }
 
@@ -106,15 +109,31 @@ class Heatmap implements Part {
     const { rows, columns } = picture;
     const shape = [x.state.kind, x.version, rows.length, columns.length].join();
     this.sight.of(shape, picture, size, x.rowIndex(picture));
-    const seen = { ...view, range: this.sight.range(picture, size) };
     const { node } = this.plots.of(x.state.kind);
     if (this.plot !== node) {
       this.plot.replaceWith(node);
       this.plot = node;
     }
-    if (!window.Plotly) return this.plots.sketch(x, picture, seen, x.colours());
+    if (window.Plotly && this.warm) return this.put(picture, view);
+    const range = this.sight.range(picture, size);
+    this.plots.sketch(x, picture, { ...view, range }, x.colours());
+    this.warmUp();
+  }
+  /** Plotly's first drawing takes long: it comes once the map is seen without it. */
+  private warmUp(): void {
+    if (this.warming) return;
+    this.warming = true;
+    onceSeen(this.x.signal, () => {
+      this.warm = true;
+      if (window.Plotly) this.x.set({ size: {} });
+    });
+  }
+  /** Let Plotly draw what is in sight of a map that was measured. */
+  private put(picture: Picture, view: Omit<HeatView, "range">): void {
+    const { x } = this;
+    const seen = { ...view, range: this.sight.range(picture, view.size) };
     this.untold = null;
-    this.size = size;
+    this.size = view.size;
     this.seen = seen;
     this.plots.fill(x, picture, x.version, seen);
     this.arrange(picture, seen);

@@ -38,7 +38,7 @@ describe("language pickers", () => {
       "Source language",
       "Target language",
     ]);
-    expect(swap.ariaLabel).toBe("Swap languages");
+    expect(swap.getAttribute("aria-label")).toBe("Swap languages");
   });
 
   it("open on all languages by name, the chosen one marked", () => {

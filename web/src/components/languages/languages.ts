@@ -1,6 +1,6 @@
 /* From which language into which, for a checkpoint that has many: two searched lists, and a button that swaps them. */
 
-import { el, icon } from "../../dom/element";
+import { el, icon, label } from "../../dom/element";
 import { namedLanguages } from "../../i18n/language-names";
 import { t } from "../../i18n/words";
 import type { Languages } from "../../protocol/server";
@@ -49,7 +49,7 @@ export const languagePickers = (
     now = next;
     for (const side of ["src", "tgt"] as const) sides[side].update(sideProps(side));
     node.setAttribute("aria-label", t("Languages of the translation"));
-    swap.title = swap.ariaLabel = t("Swap languages");
+    label(swap, t("Swap languages"));
     swap.disabled = !knowsPair(now.languages, swapped());
   };
   update(props);

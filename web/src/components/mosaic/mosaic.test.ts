@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { TestContext, blankCanvases } from "../../test/context";
 import { makeMosaic } from "./mosaic";
 import { placesOf } from "./order";
@@ -22,6 +22,17 @@ describe("the mosaic", () => {
     expect([x.state.layer, x.state.head]).toEqual([2, 2]);
     press(canvas, "Home");
     expect([x.state.layer, x.state.head]).toEqual([0, 0]);
+  });
+
+  it("looks for its room where it may have changed, and not at every step of a replay", () => {
+    const { x } = shown();
+    const looked = vi.spyOn(x, "places");
+    x.set({ step: 2 });
+    x.set({ playing: true });
+    expect(looked).not.toHaveBeenCalled();
+    x.set({ size: {} });
+    x.set({ view: "aggregate" }); // whose choice may take a line more
+    expect(looked).toHaveBeenCalledTimes(2);
   });
 
   it("says which head is chosen", () => {

@@ -34,9 +34,11 @@ type Needs = Pick<
 
 /** What names and filters are painted for. */
 const NAMED = ["trace", "kind", "layer", "head", "role", "sort", "language", "size"];
+/** What leaves every tile in its place: a replay does not make the browser lay the page out for a look at the room. */
+const STILL = ["step", "query", "playing", "tile", "overlay", "colours"];
 
 class Mosaic implements Part {
-  readonly needs = [...NAMED, ..."step query colours playing overlay tile view".split(" ")];
+  readonly needs = [...NAMED, ...STILL, "view"];
   private readonly canvas = el("canvas", {
     tabindex: "0",
     role: "application",
@@ -58,19 +60,23 @@ class Mosaic implements Part {
 
   paint(changed: Changed): void {
     const { x, canvas, sheets } = this;
-    const { width, room } = x.places().mosaic;
-    const small = phone();
-    const { kind } = x.state;
-    const { heads } = x.trace.maps[kind];
-    const layout = (this.layout = layOut(placesOf(x, small), heads, { width, room, small }));
-    if (width <= 0) return;
-    paintTiles(canvas, layout, sheets.of(kind, layout.w), marksOf(x));
-    this.placeFrame(layout);
+    const moved = !this.layout || [...NAMED, "view"].some((name) => changed.has(name));
+    const layout = moved ? (this.layout = this.laidOut()) : this.layout!;
+    if (layout.width <= 0) return;
+    paintTiles(canvas, layout, sheets.of(x.state.kind, layout.w), marksOf(x));
+    if (moved) this.placeFrame(layout);
     sheets.prepare(layout.w);
     if (!NAMED.some((name) => changed.has(name))) return;
     this.labels.paint(layout);
     this.name();
     this.filters();
+  }
+  private laidOut(): Layout {
+    const { x } = this;
+    const { width, room } = x.places().mosaic;
+    const small = phone();
+    const { heads } = x.trace.maps[x.state.kind];
+    return layOut(placesOf(x, small), heads, { width, room, small });
   }
   private placeFrame({ tiles }: Layout): void {
     const { x, canvas, frame } = this;

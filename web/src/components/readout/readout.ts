@@ -1,6 +1,7 @@
 /* The read-out under the large map, and the legend of its colours. */
 
 import { paintBar } from "../../design/colour";
+import { write } from "../../dom/element";
 import { t, tParts } from "../../i18n/words";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
 import type { View } from "../../state/view";
@@ -56,12 +57,12 @@ export const makeReadout = (x: Needs): Part & { say: (nodes: Nodes | null) => vo
     scale.hidden = x.state.view === "arcs" && x.state.overlay.length > 0; // colours are heads there
     if (["colours", "trace", "language", "scale", "view", "map"].some((name) => changed.has(name)))
       legend();
-    if (!said) out.replaceChildren(...sentence(x));
+    if (!said) write(out, ...sentence(x));
     whyHere();
   };
   const say = (nodes: Nodes | null) => {
     said = nodes;
-    if (nodes) out.replaceChildren(...nodes);
+    if (nodes) write(out, ...nodes);
     else if (x.trace) paint(new Set());
   };
   return {

@@ -1,5 +1,6 @@
 /* What asks the lab about a cell of the map: the one that was clicked, tapped or chosen by Enter. */
 
+import { label, write } from "../../dom/element";
 import { t } from "../../i18n/words";
 import { askWhyHere, labAnswers } from "../../state/ask";
 import type { ExplorerContext } from "../../state/context";
@@ -38,7 +39,7 @@ export const makeWhyHere = (x: Needs): (() => void) => {
     const { rows, columns } = x.picture();
     const { text: query, reads = query } = rows[cell.i];
     const words = { query: reads, key: columns[cell.j].text };
-    button.textContent = t("Why here?");
-    button.title = button.ariaLabel = t("Why here? {query} → {key}", words);
+    write(button, t("Why here?"));
+    label(button, t("Why here? {query} → {key}", words));
   };
 };

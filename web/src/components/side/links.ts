@@ -1,7 +1,7 @@
 /* The strongest links of a row. Their lines stay while a replay goes from step to step; only what they say changes. */
 
 import { type Colour, rgb } from "../../design/colour";
-import { el } from "../../dom/element";
+import { el, label } from "../../dom/element";
 import { clamp, two } from "../../format/number";
 import { cut } from "../../format/text";
 import { t } from "../../i18n/words";
@@ -39,8 +39,7 @@ const makeLine = (): Line => {
       position.data = link.position;
       weight.data = two(link.weight);
       if (!ask) return last.remove();
-      const label = t("Ask the lab: why does this head look here?");
-      if (button.title !== label) Object.assign(button, { title: label, ariaLabel: label });
+      label(button, t("Ask the lab: why does this head look here?"));
       if (!last.parentNode) node.append(last);
       asked = () => ask(link.j);
     },

@@ -37,6 +37,28 @@ describe("what stands beside the map", () => {
     expect(x.find(".cand .pickd .t").textContent).toBe(x.trace.tgt[2].s);
   });
 
+  it("keeps its lines from step to step, and says in them what holds at each", () => {
+    const x = shown({ lab: true });
+    const before = rows(x, ".cand li");
+    for (const step of [2, 0, 1]) {
+      x.set({ step });
+      const listed = rows(x, ".cand li");
+      expect(listed.every((row, n) => row === before[n])).toBe(true);
+      const { c } = x.trace.steps[step];
+      const chosen = x.trace.tgt[step];
+      listed.slice(0, -1).forEach((row, n) => {
+        const taken = c[n].i === chosen.i;
+        expect(row.querySelector(".t")!.textContent).toBe(c[n].s);
+        expect([row.className, row.querySelector(".t")!.tagName]).toEqual(
+          taken ? ["pickd", "SPAN"] : ["", "BUTTON"],
+        );
+        expect(row.querySelectorAll(".ask")).toHaveLength(1);
+      });
+      expect(listed.at(-1)!.className).toBe("rest");
+      expect(listed.at(-1)!.querySelector(".ask, button")).toBeNull();
+    }
+  });
+
   it("lists the strongest links of the present row", () => {
     const x = shown();
     const values = [...x.picture().z[1]].sort((a, b) => b - a).slice(0, 5);

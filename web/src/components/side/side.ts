@@ -1,19 +1,16 @@
 /* What stands beside the map: candidates, hypotheses, strongest links. */
 
-import { el } from "../../dom/element";
+import { el, write } from "../../dom/element";
 import { phone } from "../../dom/screen";
-import { clamp, two } from "../../format/number";
-import { cut } from "../../format/text";
 import { tagOf } from "../../i18n/language";
 import { t } from "../../i18n/words";
-import { SPECIAL } from "../../protocol/flags";
 import type { Hypothesis } from "../../protocol/messages";
 import { askAbout, askWhyHere, hasLab, labAnswers } from "../../state/ask";
 import type { Changed, ExplorerContext, Part } from "../../state/context";
-import { type Weighed, candidatesOf } from "../../trace/candidates";
+import { candidatesOf } from "../../trace/candidates";
 import { type Group, strongest } from "../../trace/picture";
 import type { Translation } from "../../trace/translation";
-import { asks } from "./asks";
+import { makeCandidates } from "./candidates";
 import { makeLinks } from "./links";
 
 type Needs = Pick<ExplorerContext, "find" | "state" | "trace" | "picture" | "rowIndex" | "colours">;
@@ -25,42 +22,6 @@ export interface Resuming {
   prefix: number[];
   word: string;
 }
-
-/** A token with its probability as number and bar; `ask` asks why it is said, or not said, `resume` goes on with it; null: the page cannot. */
-const candidate = (
-  { s, i, p, f, chosen, rest }: Weighed,
-  ask: ((word: string, chosen: boolean) => void) | null,
-  resume: ((id: number, word: string) => void) | null,
-): HTMLElement => {
-  const other = resume && i !== undefined && !chosen;
-  const name = "t" + (f & SPECIAL ? " sp" : "");
-  const word = other
-    ? el("button", {
-        type: "button",
-        class: name,
-        text: cut(s),
-        title: t("Translate on from {word}", { word: s }),
-        on: { click: () => resume(i, s) },
-      })
-    : el("span", { class: name, text: cut(s), title: s });
-  const bar = el("span", { class: "bar1" });
-  bar.style.setProperty("--w", 100 * clamp(p, 0, 1) + "%");
-  return el(
-    "li",
-    { class: chosen ? "pickd" : rest ? "rest" : "" },
-    word,
-    bar,
-    el("span", { class: "p", text: two(p) }),
-    ...(ask && !rest
-      ? [
-          asks(
-            chosen ? t("Why this word and not another?") : t("Why not {word}?", { word: s }),
-            () => ask(s, !!chosen),
-          ),
-        ]
-      : []),
-  );
-};
 
 /** A hypothesis by its end, with its score; `first`: it grew from none. */
 const hypothesis = ({ s, lp, n, p, e, w, x: twin }: Hypothesis, first: boolean): HTMLElement => {
@@ -86,21 +47,25 @@ const searched = (trace: Translation): boolean => trace.steps.some((step) => ste
 
 export const makeSide = (x: Needs): Part => {
   const list = x.find(".cand");
+  const listed = x.find("#candidates");
+  const atStep = x.find(".at-step");
+  const weighed = makeCandidates(list);
   const linked = makeLinks(x.find(".links tbody"));
+  const linksNote = x.find(".links-note");
   const alive = x.find(".beams");
+  const beamsNote = x.find(".beams-note");
   const hypotheses = x.find(".beam-list");
 
   const candidates = () => {
     const { step } = x.state;
-    x.find("#candidates").hidden = !x.trace.scored;
+    listed.hidden = !x.trace.scored;
     if (!x.trace.scored) return;
-    x.find(".at-step").textContent = t("at step {n}", { n: step + 1 });
+    write(atStep, t("at step {n}", { n: step + 1 }));
     const room = phone() ? 8 : searched(x.trace) ? 3 : 6;
-    list.replaceChildren(
-      ...candidatesOf(x.trace, step, room).map((each) =>
-        candidate(each, asked() && labAnswers("contrast") ? why : null, asked() ? resume : null),
-      ),
-    );
+    weighed.show(candidatesOf(x.trace, step, room), {
+      why: asked() && labAnswers("contrast") ? why : null,
+      resume: asked() ? resume : null,
+    });
   };
   const resume = (id: number, word: string) => {
     const prefix = [...x.trace.tgt.slice(0, x.state.step).map(({ i }) => i), id];
@@ -122,7 +87,8 @@ export const makeSide = (x: Needs): Part => {
     const { step } = x.state;
     const kept = x.trace.steps[step]?.b || [];
     alive.hidden = !searched(x.trace);
-    x.find(".beams-note").textContent = t("{n} at step {step}", { n: kept.length, step: step + 1 });
+    if (alive.hidden) return;
+    write(beamsNote, t("{n} at step {step}", { n: kept.length, step: step + 1 }));
     hypotheses.replaceChildren(...kept.map((each) => hypothesis(each, !step)));
   };
   const links = () => {
@@ -131,8 +97,7 @@ export const makeSide = (x: Needs): Part => {
     const row = x.rowIndex(picture);
     const token = picture.rows[row]?.text;
     const ofToken = token === undefined ? "" : t("of {token}", { token });
-    x.find(".links-note").textContent =
-      kind === "encoder" ? ofToken : t("at step {n}", { n: step + 1 });
+    write(linksNote, kind === "encoder" ? ofToken : t("at step {n}", { n: step + 1 }));
     const shown = strongest(picture, row, searched(x.trace) && !phone() ? 3 : 5);
     const known = asked() && labAnswers("why") && x.state.view !== "aggregate" && picture.rows[row];
     const here = known

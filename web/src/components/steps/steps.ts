@@ -1,6 +1,6 @@
 /* The step control: one step back or on, play, and the text of the present step. */
 
-import { el } from "../../dom/element";
+import { el, write } from "../../dom/element";
 import { clamp, two } from "../../format/number";
 import { t, tParts } from "../../i18n/words";
 import type { ExplorerContext, Part } from "../../state/context";
@@ -20,7 +20,11 @@ const BUSY =
 export const makeSteps = (x: Needs): Part & { stop: () => void } => {
   const slider = x.find<HTMLInputElement>("#step-slider");
   const out = x.find(".stepout");
+  const [where, read, likely, entropy] = ["where", "", "pp", "entropy"].map((name) =>
+    el("span", { class: name || null }),
+  );
   const play = x.find("[data-play]");
+  const sign = play.querySelector("path")!;
   let timer = 0;
   const go = (step: number) => x.set({ step: clamp(step, 0, x.trace.tgt.length - 1), hover: null });
   const stop = () => {
@@ -79,19 +83,15 @@ export const makeSteps = (x: Needs): Part & { stop: () => void } => {
     slider.value = String(step + 1);
     slider.style.setProperty("--fill", (total > 1 ? (100 * step) / (total - 1) : 100) + "%");
     const words = { reads: x.trace.reads[step].s, predicts: x.trace.tgt[step].s };
-    out.replaceChildren(
-      el("span", { class: "where", text: t("Step {n} of {total}", { n: step + 1, total }) }),
-      el("span", {}, ...tParts("reads {reads}, predicts {predicts}", words)),
-      ...(x.trace.scored
-        ? [
-            el("span", { class: "pp", text: `p = ${two(Math.exp(lp))}` }),
-            el("span", { class: "entropy" }, ...tParts("entropy {h} nats", { h: h.toFixed(2) })),
-          ]
-        : []),
-    );
+    write(where, t("Step {n} of {total}", { n: step + 1, total }));
+    write(read, ...tParts("reads {reads}, predicts {predicts}", words));
+    write(likely, `p = ${two(Math.exp(lp))}`);
+    write(entropy, ...tParts("entropy {h} nats", { h: h.toFixed(2) }));
+    const said = x.trace.scored ? [where, read, likely, entropy] : [where, read];
+    if (out.children.length !== said.length) out.replaceChildren(...said);
     slider.setAttribute("aria-valuetext", out.textContent);
     play.setAttribute("aria-label", playing ? t("Pause") : t("Play"));
-    play.querySelector("path")!.setAttribute("d", playing ? PAUSE : PLAY);
+    sign.setAttribute("d", playing ? PAUSE : PLAY);
   };
   return { needs: ["trace", "step", "playing", "language"], paint, stop };
 };

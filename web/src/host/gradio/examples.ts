@@ -8,6 +8,7 @@ import type { Explorer } from "../../tabs/explorer/explorer";
 import { type Example, firstExample, pageData } from "../../tabs/page";
 import { isBusy } from "./busy";
 import { direction, field, setDirection, setField } from "./fields";
+import { stored } from "./stored";
 
 export interface Examples {
   /** Open one; `byItself`: nobody asked for it. */
@@ -53,12 +54,6 @@ const hideCut = (x: Explorer): IntersectionObserver => {
     },
     { root: box, threshold: 0.95 },
   );
-};
-
-const stored = async (id: string): Promise<TracePayload> => {
-  const answer = await fetch(pageData().address + id + ".json");
-  if (!answer.ok) throw new Error(String(answer.status));
-  return answer.json();
 };
 
 export const makeExamples = (x: Explorer, props: ExamplesProps): Examples => {

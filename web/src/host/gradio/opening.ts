@@ -5,7 +5,7 @@ import { directionInSearch, readDirection } from "../../state/direction";
 import { fragment, keepFragment, typedSince } from "../../state/kept";
 import { pairOf } from "../../state/pair";
 import { type Linked, permalink, readPermalink } from "../../state/permalink";
-import { firstExample, pageData } from "../../tabs/page";
+import { type Example, firstExample, pageData } from "../../tabs/page";
 import type { Explorer } from "../../tabs/explorer/explorer";
 import type { Examples } from "./examples";
 import { field, setField } from "./fields";
@@ -33,14 +33,37 @@ export const keepShown = (x: Explorer): void => {
   keepFragment(new URL(permalink(x)).hash, text === x.trace.source ? "" : text);
 };
 
-export const readOpening = (x: Explorer, examples: Examples): Opening => {
-  const { directions, hub, settings: names, examples: all } = pageData();
+const offered = (way: string | null): boolean =>
+  !!way && pageData().directions.includes(readDirection(way).name);
+
+/** The direction that the address or else the browser's language asks for, and what is linked to, offered or not. */
+const readAddress = (): { asked: string | null; link: Linked | null } => {
+  const { directions, hub } = pageData();
   const asked =
     directionInSearch(location.search, directions) ?? pairOf(navigator.language, directions, hub);
-  const offered = (way: string | null): boolean =>
-    !!way && directions.includes(readDirection(way).name);
   const link = readPermalink(fragment());
   if (link) link.direction ||= asked || directions[0];
+  return { asked, link };
+};
+
+/** The example whose translation is what a link means. */
+const storedOf = ({ text, direction: way, settings, prefix }: Linked): Example | undefined =>
+  Object.keys(settings).length || prefix.length
+    ? undefined
+    : pageData().examples.find((each) => each.text === text && each.direction === way);
+
+/** The example that the page will open with, as far as its address says so. */
+export const opensWith = (): Example | undefined => {
+  const { asked, link } = readAddress();
+  if (link) return storedOf(link);
+  const { directions } = pageData();
+  const own = asked && directions.includes(asked) ? firstExample(asked) : undefined;
+  return own ?? firstExample(directions[0]);
+};
+
+export const readOpening = (x: Explorer, examples: Examples): Opening => {
+  const { directions, settings: names } = pageData();
+  const { asked, link } = readAddress();
   const linked = link && offered(link.direction) ? link : null;
   let pending = false;
   let typed = linked ? typedSince() : "";
@@ -59,10 +82,9 @@ export const readOpening = (x: Explorer, examples: Examples): Opening => {
     return [example ? example.text : current[0], which, ...current.slice(2)];
   };
   const follow = (link: Linked, current: Fields): Fields => {
-    const { text, direction: way, settings, prefix } = link;
-    const stored = all.find((each) => each.text === text && each.direction === way);
-    if (stored && !Object.keys(settings).length && !prefix.length)
-      setTimeout(() => void examples.open(stored.id, true), 0);
+    const { text, direction: way, settings } = link;
+    const stored = storedOf(link);
+    if (stored) setTimeout(() => void examples.open(stored.id, true), 0);
     else pending = true;
     const given: Record<string, unknown> = { ...settings };
     const rest = current.slice(2).map((value, i) => (names[i] in given ? given[names[i]] : value));

@@ -1,8 +1,9 @@
 /* Weights as messages carry them: ui/payload.py's `pack`. */
 
+import { FULL } from "../../protocol/decode";
 import type { Encoding } from "../../protocol/messages";
 
-/** Probabilities as base64: "f32" exactly, "u16" as round(w · 65535); first bytes before second ones and so on. */
+/** Probabilities as base64: "f32" exactly, others as round(w · FULL); first bytes before second ones and so on. */
 export function pack(weights: ArrayLike<number>, encoding: Encoding): string {
   const count = weights.length;
   if (encoding === "f32") {
@@ -14,7 +15,7 @@ export function pack(weights: ArrayLike<number>, encoding: Encoding): string {
   }
   const bytes = new Uint8Array(2 * count);
   for (let i = 0; i < count; i++) {
-    const fixed = Math.round(Math.min(Math.max(weights[i]!, 0), 1) * 65535);
+    const fixed = Math.round(Math.min(Math.max(weights[i]!, 0), 1) * FULL[encoding]);
     bytes[i] = fixed >> 8;
     bytes[count + i] = fixed & 255;
   }

@@ -238,8 +238,9 @@ export class Comparison {
     slider.style.setProperty("--fill", (total > 1 ? (100 * now) / (total - 1) : 100) + "%");
     const where = kind === "encoder" ? "Query {n} of {total}" : "Step {n} of {total}";
     this.tell();
-    slider.ariaValueText = t(where, { n: now + 1, total });
-    this.find(".where").textContent = slider.ariaValueText;
+    const said = t(where, { n: now + 1, total });
+    slider.setAttribute("aria-valuetext", said);
+    this.find(".where").textContent = said;
     const rows = SIDES.map((side) => this.step(side, Math.min(now, last(side))));
     if (this.joined) frameRow(this.find(".map.difference"), rows[0]);
   }

@@ -92,10 +92,10 @@ export class Explorer extends Choosing implements ExplorerContext {
       makeMosaic(this),
       makeHeadline(this),
       makeMore(this),
-      this.heatmap,
-      arcs,
       makeSide(this),
       this.readout,
+      this.heatmap, // it scrolls, which lays the page out: once all the rest is written
+      arcs,
       makeLater(this, server),
       makeTour(this),
     ];

@@ -60,6 +60,8 @@ export class Questions {
   /** What was put into the form by itself. */
   private filled: string | null = null;
   private readonly waiting: (on: boolean) => void;
+  /** The model is at work; a form that is drawn meanwhile can stop it. */
+  private works = false;
   private readonly take: { paint: () => void };
   private readonly find: Find;
   private readonly requests: Requests;
@@ -71,7 +73,8 @@ export class Questions {
     [this.view] = this.question.views;
     const progress = () =>
       this.view.name === TELLS ? this.requests.progress("lab_ask") : Promise.resolve({});
-    this.waiting = makeWaiting(this.find, progress);
+    const wait = makeWaiting(this.find, progress);
+    this.waiting = (on) => wait((this.works = on));
     this.take = makeTake(this.find, () => this.taking());
     for (const row of [".lab-questions", ".lab-views"])
       this.find(row).addEventListener("keydown", walk);
@@ -177,7 +180,7 @@ export class Questions {
       this.requests.leave("lab_ask");
       this.waiting(false);
     };
-    const button = { type: "button", class: "btn lab-stop-view", hidden: true };
+    const button = { type: "button", class: "btn lab-stop-view", hidden: !this.works };
     return el("button", { ...button, text: t("Stop"), on: { click } });
   }
   /** Two sentences that differ in a word, and what carries it. */
@@ -206,6 +209,8 @@ export class Questions {
       return this.show();
     }
     this.waiting(true);
+    await this.showSoon(number);
+    if (number !== this.asked) return;
     const answer: LabAnswer = await this.requests.ask("lab_ask", { view: name, options: own });
     if (number !== this.asked) return;
     this.waiting(false);
@@ -216,6 +221,16 @@ export class Questions {
     if (open.length) this.paint();
     else this.show();
   }
+  /** Show what answers first, where the whole answer takes its time. */
+  private async showSoon(number: number): Promise<void> {
+    const { name, soon } = this.view;
+    if (!soon) return;
+    const options = this.options[name];
+    const answer: LabAnswer = await this.requests.ask("lab_ask", { view: soon, options });
+    if (number !== this.asked || answer.error) return;
+    this.show(answer);
+    this.find(".lab-view").setAttribute("aria-busy", "false"); // what is there may be read
+  }
   /** What is shown, as a link and a file name it. */
   private taking() {
     const { text, target, way: direction } = this.requests.subject;
@@ -223,8 +238,7 @@ export class Questions {
     const question = { view, options: this.options[view] ?? {}, text, target, direction };
     return { question, answer: this.answers[view] };
   }
-  show(): void {
-    const answer = this.answers[this.view.name] ?? {};
+  show(answer = this.answers[this.view.name] ?? {}): void {
     this.take.paint();
     this.refuse(answer);
     paintAnswer(this.find, answer, {

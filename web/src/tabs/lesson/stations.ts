@@ -19,7 +19,13 @@ const stationLink = (props: StationsProps, { name, title }: Station, i: number):
     props.open(name);
   };
   const current = name === props.now ? "step" : null;
-  const tick = () => Object.assign(icon(TICK), { ariaLabel: props.say("done") });
+  const tick = () => {
+    const node = icon(TICK);
+    node.removeAttribute("aria-hidden"); // it is not only for the eye
+    node.setAttribute("role", "img");
+    node.setAttribute("aria-label", props.say("done"));
+    return node;
+  };
   return el(
     "a",
     { href: "#lesson=" + name, "aria-current": current, title, on: { click } },

@@ -1,10 +1,7 @@
-"""Small models with every weight at random, and a batch with padding."""
+"""Small models with every weight at random, and a batch with padding, for the tests of models and engines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
 import torch
 from torch import Tensor
 
@@ -24,24 +21,18 @@ SIZES = {
 }
 
 
-@pytest.fixture
-def make_model() -> Callable[..., Transformer]:
+def make_model(**changes: object) -> Transformer:
     """A model in evaluation mode; biases and norms are drawn too, so that a forgotten one shows."""
-
-    def make(**changes: object) -> Transformer:
-        torch.manual_seed(3)
-        model = Transformer(ModelConfig(**{**SIZES, **changes})).eval()  # type: ignore[arg-type]
-        with torch.no_grad():
-            for parameter in model.parameters():
-                if parameter.dim() == 1:
-                    parameter.add_(0.3 * torch.randn_like(parameter))
-        return model
-
-    return make
+    torch.manual_seed(3)
+    model = Transformer(ModelConfig(**{**SIZES, **changes})).eval()  # type: ignore[arg-type]
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 1:
+                parameter.add_(0.3 * torch.randn_like(parameter))
+    return model
 
 
-@pytest.fixture
-def batch() -> tuple[Tensor, Tensor, Tensor]:
+def make_batch() -> tuple[Tensor, Tensor, Tensor]:
     """src_ids [3, 7], src_keep [3, 7] and tgt_ids [3, 6]; two sources are padded."""
     torch.manual_seed(4)
     src_keep = torch.arange(7) < torch.tensor([7, 4, 2])[:, None]

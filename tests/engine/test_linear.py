@@ -1,4 +1,4 @@
-"""Prepared models against the same models unprepared: whatever their habits, one row or many, float32 or eight bits."""
+"""Packed linear layers against PyTorch's own: whatever their habits, one row or many, float32 or eight bits."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from translator.engine import best
+from translator.engine.cpu import engine as cpu_engine
+from translator.engine.cpu import linear
+from translator.engine.cpu.linear import PackedLinear, pack
 from translator.errors import InputError
-from translator.model import Transformer, linear, prepare
-from translator.model.linear import Linear
+from translator.model import Linear, Transformer
 
 ROOT = Path(__file__).parents[2]
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
@@ -41,13 +44,13 @@ def weights(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param == "without oneDNN":
         monkeypatch.setattr(linear, "has_onednn", lambda: False)
     if request.param == "without FBGEMM":
-        monkeypatch.setattr(linear, "has_half_products", lambda: False)
+        monkeypatch.setattr(linear, "has_fbgemm", lambda: False)
     return str(request.param)
 
 
 @pytest.mark.parametrize("changes", HABITS)
 @torch.inference_mode()
-def test_a_prepared_model_gives_what_it_gave(
+def test_a_packed_model_gives_what_it_gave(
     make_model: Callable[..., Transformer], batch: Batch, changes: dict[str, object], weights: str
 ) -> None:
     model = make_model(**changes)
@@ -56,7 +59,7 @@ def test_a_prepared_model_gives_what_it_gave(
     src_ids, src_keep, tgt_ids = batch
     plain = model.encode(src_ids, src_keep)
     want = model.decode(tgt_ids, plain.memory, src_keep)
-    prepare(model)
+    pack(model)
     encoded = model.encode(src_ids, src_keep)
     torch.testing.assert_close(encoded.memory, plain.memory, **CLOSE)
     torch.testing.assert_close(encoded.weights, plain.weights, **CLOSE)
@@ -67,8 +70,7 @@ def test_a_prepared_model_gives_what_it_gave(
 
 def test_a_changed_weight_is_laid_out_anew_and_a_copy_has_its_own() -> None:
     torch.manual_seed(0)
-    layer, x = Linear(12, 7), torch.randn(3, 12)
-    prepare(layer)
+    layer, x = PackedLinear.of(Linear(12, 7)), torch.randn(3, 12)
     with torch.inference_mode():
         before = layer(x)
     copied = copy.deepcopy(layer)
@@ -83,25 +85,23 @@ def test_a_changed_weight_is_laid_out_anew_and_a_copy_has_its_own() -> None:
     torch.testing.assert_close(F.linear(x, copied.weight, copied.bias), before, **CLOSE)
 
 
-@pytest.mark.skipif(not linear.has_half_products(), reason="this build of PyTorch has no FBGEMM")
+@pytest.mark.skipif(not linear.has_fbgemm(), reason="this build of PyTorch has no FBGEMM")
 def test_only_weights_that_are_halves_are_kept_as_halves() -> None:
     torch.manual_seed(0)
-    layer = Linear(40, 30)
-    prepare(layer)
+    layer = PackedLinear.of(Linear(40, 30))
     with torch.inference_mode():
-        assert isinstance(layer.product(0, 30), linear.FloatProduct)
+        assert isinstance(layer.product(0, 30), linear.Float32Product)
         halved(layer)
         kept = layer.product(0, 30)
-        assert isinstance(kept, linear.HalfProduct)
+        assert isinstance(kept, linear.Float16Product)
         x = torch.randn(3, 40)
         want = x.double() @ layer.weight.double().T + layer.bias.double()
         torch.testing.assert_close(kept(x).double(), want, atol=1e-6, rtol=1e-6)
         torch.testing.assert_close(kept(x[1:2]).double(), want[1:2], atol=1e-6, rtol=1e-6)
 
 
-def test_a_prepared_layer_may_become_double() -> None:
-    layer = Linear(8, 4)
-    layer.precision = "fp32"
+def test_a_packed_layer_may_become_double() -> None:
+    layer = PackedLinear.of(Linear(8, 4))
     x = torch.randn(3, 8, dtype=torch.float64)
     with torch.inference_mode():
         layer(x.float())
@@ -109,9 +109,8 @@ def test_a_prepared_layer_may_become_double() -> None:
         torch.testing.assert_close(layer(x), x @ layer.weight.T + layer.bias)
 
 
-def test_gradients_still_flow_through_a_prepared_layer() -> None:
-    layer, x = Linear(4, 3), torch.ones(1, 4, requires_grad=True)
-    prepare(layer)
+def test_gradients_still_flow_through_a_packed_layer() -> None:
+    layer, x = PackedLinear.of(Linear(4, 3)), torch.ones(1, 4, requires_grad=True)
     layer(x).sum().backward()
     torch.testing.assert_close(x.grad, layer.weight.sum(0, keepdim=True).detach())
 
@@ -122,7 +121,7 @@ def test_bytes_are_for_what_makes_no_maps(make_model: Callable[..., Transformer]
     src_ids, src_keep, tgt_ids = batch
     plain = model.encode(src_ids, src_keep)
     want = model.decode(tgt_ids, plain.memory, src_keep)
-    prepare(model, "int8")
+    pack(model, "int8")
     assert torch.allclose(model.encode(src_ids, src_keep).memory, plain.memory, **CLOSE)
     found = model.decode(tgt_ids, plain.memory, src_keep)
     torch.testing.assert_close(found.decoder[:, 0], want.decoder[:, 0], **CLOSE)
@@ -130,14 +129,17 @@ def test_bytes_are_for_what_makes_no_maps(make_model: Callable[..., Transformer]
     assert float((found.cross - want.cross).abs().max()) < 0.02
 
 
-def test_a_precision_that_is_not_to_be_had_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_precision_that_is_not_to_be_had_is_refused(
+    make_model: Callable[..., Transformer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make_model()
     with pytest.raises(InputError, match="precision is 'int4'; it must be one of fp32, int8"):
-        prepare(Linear(2, 2), "int4")  # type: ignore[arg-type]
+        best(model, "int4")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="precision is 'int8', which is for the CPU"):
-        prepare(Linear(2, 2).to("meta"), "int8")
-    monkeypatch.setattr(linear, "find_spec", lambda name: None)
+        best(make_model().to("meta"), "int8")
+    monkeypatch.setattr(cpu_engine, "find_spec", lambda name: None)
     with pytest.raises(InputError, match="precision is 'int8', which needs one package more: pip install numba"):
-        prepare(Linear(2, 2), "int8")
+        best(model, "int8")
 
 
 USED = """
@@ -146,20 +148,21 @@ from pathlib import Path
 import torch
 from translator.config import DecodeConfig, ModelConfig
 from translator.decode import finish, search, search_batch
-from translator.model import Transformer, memory, prepare
+from translator.engine import best
+from translator.model import Transformer
 
 def resident():
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what was freed, but not yet given back
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
-def use(model):
+def use(engine):
     for method in ("greedy", "beam"):
         config = DecodeConfig(method=method, beam=2)
         with torch.inference_mode():
-            finish(search(model, [5, 6, 2], config, max_length=3))
-            search_batch(model, [[5, 6, 2]] * 2, config, max_lengths=[3, 3])
-    model.compiled.start(model, wait=True)
+            finish(search(engine, [5, 6, 2], config, max_length=3))
+            search_batch(engine, [[5, 6, 2]] * 2, config, max_lengths=[3, 3])
+    engine.compile(wait=True)
 
 torch.set_num_threads(1)
 shape = dict(encoder_layers=1, decoder_layers=1, encoder_heads=2, decoder_heads=2, max_positions=16)
@@ -168,14 +171,13 @@ def make(config):
     if sys.argv[1] == "half":
         for weight in model.parameters():
             weight.copy_(weight.half().float())
-    prepare(model, "int8" if sys.argv[1] == "int8" else "fp32")
-    return model
+    return best(model, "int8" if sys.argv[1] == "int8" else "fp32")
 
 use(make(ModelConfig(src_vocab=9, tgt_vocab=9, d_model=16, d_ff=32, embeddings="separate", **shape)))
 before = resident()  # with what PyTorch takes for itself, and with what was compiled
-model = make(ModelConfig(src_vocab=9, tgt_vocab=40_000, d_model=512, d_ff=8192, embeddings="tied", **shape))
-use(model)
-print(memory(model), resident() - before)
+engine = make(ModelConfig(src_vocab=9, tgt_vocab=40_000, d_model=512, d_ff=8192, embeddings="tied", **shape))
+use(engine)
+print(engine.nbytes, resident() - before)
 """
 
 

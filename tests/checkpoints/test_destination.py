@@ -14,7 +14,7 @@ import pytest
 
 from translator.__main__ import main
 from translator.checkpoints import load_bundle
-from translator.checkpoints.place import former, free_place
+from translator.checkpoints.destination import former, free_folder
 from translator.checkpoints.save import amend
 from translator.errors import CheckpointError, InputError
 
@@ -102,7 +102,7 @@ def test_the_folder_that_one_is_in_is_not_replaced(
 def test_a_file_above_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match=r"file is a file, so that no folder can be made in it"):
-        free_place(tmp_path / "file" / "deep" / "place")
+        free_folder(tmp_path / "file" / "deep" / "place")
 
 
 def test_an_empty_folder_and_a_link_to_a_checkpoint_are_free(checkpoint_maker: ModuleType, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 A step is some 160 small kernels (`python -m benchmarks.launches`), and to ask for them should take a processor longer
 than a GPU takes to run them. A graph asks for them all at once. It is captured for a number of hypotheses and some
-room, works on memory at fixed places, and serves any search that fits there.
+room, works on memory at fixed addresses, and serves any search that fits there.
 
 Source: "CUDA semantics" of PyTorch's documentation, on CUDA graphs.
 """
@@ -16,17 +16,13 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from translator.config import ModelConfig
-from translator.model.cache import Cache
-from translator.model.values import Gates, Stepped
-
-if TYPE_CHECKING:
-    from translator.model.transformer import Transformer
+from translator.engine.eager import EagerEngine, EagerSession
+from translator.model import Cache, Encoded, Gates, Stepped, Transformer
 
 log = logging.getLogger(__name__)
 Outputs = tuple[Tensor, Tensor, Tensor]
@@ -35,7 +31,7 @@ Work = Callable[[], Outputs]
 Capture = Callable[[Work, torch.device], tuple[Callable[[], None], Outputs]]
 
 ROWS, SOURCE, ROOM, KEPT = 12, 32, 64, 256 * 2**20
-"""Hypotheses at most; a place has room for a multiple of so many tokens; bytes of the places that wait for a search."""
+"""Hypotheses at most; a graph has room for a multiple of so many tokens; bytes of the graphs that wait for a search."""
 NEAR = 1e-3
 """Of a number, or of what such numbers are like: far more than rounding makes."""
 _one_at_a_time = threading.Lock()
@@ -73,6 +69,9 @@ class FixedCache(Cache):
 
     position: Tensor
 
+    def advance(self) -> None:
+        """Nothing: whoever launches the step sets `position`."""
+
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Write a layer's key and value [B, H, 1, d_head] at `position`; returns all that there is room for."""
         for kept, new in ((self.keys, key), (self.values, value)):
@@ -86,11 +85,11 @@ class FixedCache(Cache):
 
     @property
     def unread(self) -> Tensor:
-        """Which places [room] hold nothing yet, once the next token is written."""
+        """Which positions [room] hold nothing yet, once the next token is written."""
         return torch.arange(self.keys.shape[3], device=self.keys.device) > self.position
 
 
-class Place:
+class StepGraph:
     """Memory at fixed addresses for one search at a time, and the step over it."""
 
     def __init__(self, model: Transformer, rows: int, source: int, room: int) -> None:
@@ -106,7 +105,7 @@ class Place:
         self.ids = torch.full((rows,), config.start_id, device=weight.device)
 
         def work() -> Outputs:
-            stepped = model.next_row(self.ids, self.cache)
+            stepped = model.step(self.ids, self.cache)
             return stepped.logits, stepped.decoder, stepped.cross
 
         self._replay, self._found = CAPTURES[weight.device.type](work, weight.device)
@@ -132,7 +131,7 @@ class Place:
                 raise RuntimeError("it would not give the same")
 
     def take(self, cache: Cache) -> None:
-        """Let `cache` go on here: from now on its keys and values are this place's."""
+        """Let `cache` go on here: from now on its keys and values are this graph's."""
         for name in ("keys", "values"):
             theirs, ours = getattr(cache, name), getattr(self.cache, name)
             ours.zero_()
@@ -155,78 +154,105 @@ class Place:
         return Stepped(logits.clone(), own[..., : cache.length].clone(), cross[..., : self.length].clone())
 
 
-class Graphs:
-    """The places of one model; a copy of the model begins without."""
+class CudaSession(EagerSession):
+    """Steps over one source, each launched at once; others, and the first of all, kernel by kernel.
 
-    def __init__(self) -> None:
-        self._model: Callable[[], Transformer | None] = lambda: None
-        self._free: deque[Place] = deque()  # the one that waited longest comes first
+    The first is taken as it is: a beam's has one hypothesis, and those that follow have more.
+    """
 
-    def __reduce__(self) -> tuple[type[Graphs], tuple[()]]:
-        """Graphs belong to one model's memory."""
-        return Graphs, ()
+    def __init__(self, engine: CudaEngine, cache: Cache, gates: Gates | None) -> None:
+        super().__init__(engine.model, cache, gates)
+        self._engine = engine
+        self._graph: StepGraph | None = None
 
-    @property
-    def ready(self) -> bool:
-        """Whether steps are launched at once by now."""
-        return self._model() is not None
-
-    def start(self, model: Transformer) -> None:
-        """Launch steps at once from now on; does nothing for a model that is on no GPU."""
-        if model.output.weight.device.type in CAPTURES and not self.ready:
-            self._model = weakref.ref(model)
-            with torch.inference_mode():
-                if (place := self._place(model, 1, SOURCE, ROOM)) is not None:
-                    self._free.append(place)
-
-    def forget(self) -> None:
-        """The model's weights move: what was captured reads them where they were."""
-        self._model, self._free = (lambda: None), deque()
-
-    def step(self, model: Transformer, ids: Tensor, cache: Cache, gates: Gates | None) -> Stepped | None:
-        """`Transformer.step` over the hypotheses ids [R] of one source; None if it is not for these, or the first.
-
-        A first step is taken as it is: a beam's has one hypothesis, and those that follow have more.
+    def step(self, ids: Tensor) -> Stepped:
+        """Read one more id of every hypothesis, ids [B].
 
         Raises:
             ValueError: the cache is full.
         """
-        if self._model() is not model or model.training or gates is not None or not torch.is_inference_mode_enabled():
-            return None
-        if not cache.length or not 0 < len(ids) == cache.rows <= ROWS or cache.cross_keys.shape[1] != 1:
-            return None
-        cache.check()
-        if cache.place is None:
-            _, rows, _, room, _ = cache.keys.shape
-            place = self._place(model, rows, _up(cache.cross_keys.shape[3], SOURCE), _up(room, ROOM))
-            if place is None:
-                return None
-            place.take(cache)
-            cache.place = place
-            weakref.finalize(cache, _wait, place, self._free)
-        return cache.place.step(ids, cache)
+        graph = self._graph or self._taken() if self._fits(ids) else None
+        if graph is None:
+            return super().step(ids)
+        self.cache.check()
+        return graph.step(ids, self.cache)
 
-    def _place(self, model: Transformer, rows: int, source: int, room: int) -> Place | None:
-        """A free place, or a new one; None, and no more are tried, if none can be made."""
-        for place in tuple(self._free):
-            if place.fits == (rows, source, room):
+    def _fits(self, ids: Tensor) -> bool:
+        """Whether a graph may take this step."""
+        cache = self.cache
+        if not self._engine.ready or self.gates is not None or not torch.is_inference_mode_enabled():
+            return False
+        return bool(cache.length and 0 < len(ids) == cache.rows <= ROWS and cache.cross_keys.shape[1] == 1)
+
+    def _taken(self) -> StepGraph | None:
+        """Move the cache into the memory of a graph; None where there is none to be had."""
+        self.cache.check()
+        _, rows, _, room, _ = self.cache.keys.shape
+        graph = self._engine.graph(rows, _up(self.cache.cross_keys.shape[3], SOURCE), _up(room, ROOM))
+        if graph is not None:
+            graph.take(self.cache)
+            self._graph = graph
+            weakref.finalize(self, _wait, graph, self._engine.free)
+        return graph
+
+    def reorder(self, rows: Tensor, *, sources: Tensor | None = None) -> None:
+        """Let hypothesis i be what hypothesis rows[i] was; `sources` [N'] names the sources that stay (None = all)."""
+        if len(rows) != self.cache.keys.shape[1]:
+            self._graph = None
+        super().reorder(rows, sources=sources)
+
+
+class CudaEngine(EagerEngine):
+    """A model on a GPU, whose steps over one source are launched as graphs once `compile` was called."""
+
+    def __init__(self, model: Transformer) -> None:
+        super().__init__(model)
+        self.free: deque[StepGraph] = deque()  # the one that waited longest comes first
+        self._captured: list[torch.UntypedStorage] = []
+
+    @property
+    def ready(self) -> bool:
+        """Whether steps are launched at once by now; not while training, nor once the weights have moved."""
+        there = self.model.output.weight.untyped_storage()._cdata
+        return bool(self._captured) and self._captured[0]._cdata == there and not self.model.training
+
+    def start(self, encoded: Encoded, *, max_length: int, rows: int = 1, gates: Gates | None = None) -> CudaSession:
+        """Begin to decode `rows` hypotheses of each source, at most `max_length` steps."""
+        cache = self.model.start(encoded.memory, encoded.src_keep, max_length=max_length, rows=rows)
+        return CudaSession(self, cache, gates)
+
+    def compile(self, *, wait: bool = False) -> None:
+        """Capture a first step, and launch steps at once from now on; captured anew if the weights have moved."""
+        if self.ready or self.device.type not in CAPTURES:
+            return
+        self.free = deque()
+        weights = (self.model.output.weight, *self.model.parameters(), *self.model.buffers())
+        self._captured = [each.untyped_storage() for each in weights]  # held, so that nothing else gets their address
+        with torch.inference_mode():
+            if (graph := self.graph(1, SOURCE, ROOM)) is not None:
+                self.free.append(graph)
+
+    def graph(self, rows: int, source: int, room: int) -> StepGraph | None:
+        """A free graph, or a new one; None, and no more are tried, if none can be made."""
+        for graph in tuple(self.free):
+            if graph.fits == (rows, source, room):
                 try:
-                    self._free.remove(place)
+                    self.free.remove(graph)
                 except ValueError:  # another thread was faster
                     continue
-                return place
+                return graph
         try:
             with _one_at_a_time:
-                return Place(model, rows, source, room)
+                return StepGraph(self.model, rows, source, room)
         except (RuntimeError, NotImplementedError) as error:
             log.warning("steps are launched kernel by kernel: %s", error)
-            self.forget()
+            self._captured, self.free = [], deque()
             return None
 
 
-def _wait(place: Place, free: deque[Place]) -> None:
-    """Let `place` wait among the `free` ones for the next search; those that waited longest make room."""
-    free.append(place)
+def _wait(graph: StepGraph, free: deque[StepGraph]) -> None:
+    """Let `graph` wait among the `free` ones for the next search; those that waited longest make room."""
+    free.append(graph)
     with suppress(IndexError):  # another thread was faster
         while len(free) > 1 and sum(each.bytes for each in tuple(free)) > KEPT:
             free.popleft()

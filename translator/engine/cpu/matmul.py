@@ -1,6 +1,6 @@
-"""Matrix products as fast as memory gives the weights, alone or shared with helpers.
+"""Matrix products as fast as memory gives the weights, alone or shared with workers.
 
-Weights come as bytes, halves, whole numbers of 24 bits or float32 and are widened in the processor; all sums are
+Weights come as int8, float16, integers of 24 bits or float32 and are widened in the processor; all sums are
 float32.
 """
 
@@ -18,16 +18,16 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from translator.model import share
-from translator.model.jit import FAST, jit
+from translator.engine.cpu import work_queue
+from translator.engine.cpu.jit import FAST, jit
 
 BLOCK = 4
 """Rows that share one reading of the weights; see `padded`."""
 MANY = 12
 """Rows above which the weights of a few outputs serve them all, before the next weights are read."""
 AHEAD, LINE = 8192, 64
-"""Bytes: how far ahead of a product its weights are called for, and in what pieces; a processor's own guess ends with a
-page of 4,096."""
+"""Bytes: how far ahead of a product its weights are prefetched, and in what pieces; the processor's own prefetcher
+stops at a page of 4,096."""
 LANES = 16 if binding.get_host_cpu_features().get("avx512f") else 8
 """Weights that are multiplied at once, so that all sums of `_tile` stay in registers: of AVX-512, AVX2 or NEON."""
 _INTEGERS, _FLOATS = (ir.VectorType(kind, LANES) for kind in (ir.IntType(32), ir.FloatType()))
@@ -36,7 +36,7 @@ Array = np.ndarray
 
 
 class Matrix(NamedTuple):
-    """Linear layers of one kind: `weight` [L, N, G, K / G] as float32, the bits of halves (uint16) or int8.
+    """Linear layers of one kind: `weight` [L, N, G, K / G] as float32, the bits of float16 (uint16) or int8.
 
     Or [L, N, G, 3 · K / G] as uint8: whole numbers of 24 bits as `in_three_bytes` lays them out. `scale` [L, N, G] is
     what whole numbers are multiplied with, by groups of inputs, and 1 for others; `bias` [L, N].
@@ -53,8 +53,8 @@ def padded(rows: int) -> int:
     return 1 if rows == 1 else -(-rows // BLOCK) * BLOCK
 
 
-def has_halves() -> bool:
-    """Whether the processor widens halves by itself."""
+def has_float16() -> bool:
+    """Whether the processor widens float16 by itself."""
     return platform.machine() in ("aarch64", "arm64") or bool(binding.get_host_cpu_features().get("f16c"))
 
 
@@ -107,8 +107,8 @@ def _weights(builder: Any, start: Any, index: Any, stored: Any) -> Any:
     return builder.sitofp(builder.or_(upper, lowest), _FLOATS)
 
 
-def _call_for(builder: Any, address: Any) -> None:
-    """Call for what lies at an address; one that is nobody's does no harm."""
+def _prefetch(builder: Any, address: Any) -> None:
+    """Prefetch the cache line at an address, which need not be mapped."""
     pointer, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [pointer, whole, whole, whole])
     function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
@@ -173,9 +173,9 @@ def _tile(outputs: int, rows: int, chains: int) -> Any:
                     if stored in (types.int8, types.uint8):
                         numbers = builder.fmul(numbers, factors[output])
                     for row in range(rows):
-                        place = sums[output, row][chain]
+                        at = sums[output, row][chain]
                         part = builder.fmul(numbers, read[row], flags=FAST)
-                        builder.store(builder.fadd(builder.load(place), part, flags=FAST), place)
+                        builder.store(builder.fadd(builder.load(at), part, flags=FAST), at)
 
             def multiples(of: int) -> Any:
                 return builder.mul(builder.sdiv(width, whole(of)), whole(of))
@@ -188,14 +188,14 @@ def _tile(outputs: int, rows: int, chains: int) -> Any:
                     index = builder.add(begin, index)
                     here = builder.mul(index, whole(size))
                     for start, far in itertools.product(weights, range(0, step * size, LINE)):
-                        _call_for(builder, builder.gep(start, [builder.add(here, whole(AHEAD + far))]))
+                        _prefetch(builder, builder.gep(start, [builder.add(here, whole(AHEAD + far))]))
                     for chain in range(chains):
                         multiply(builder.add(index, whole(LANES * chain)), chain, factors)
                 rest = multiples(step), multiples(LANES), whole(LANES)
                 with cgutils.for_range_slice(builder, *rest, whole) as (index, _):
                     multiply(builder.add(begin, index), 0, factors)
             for output, row in pairs:
-                total = _total(builder, [builder.load(place) for place in sums[output, row]])
+                total = _total(builder, [builder.load(at) for at in sums[output, row]])
                 total = builder.fadd(total, builder.load(builder.gep(biases, [at_output[output]])))
                 where = builder.add(builder.mul(at_row[row], count), at_output[output])
                 builder.store(total, builder.gep(results, [where]))
@@ -243,54 +243,54 @@ def part(weight: Array, scale: Array, bias: Array, x: Array, out: Array, first: 
 
 
 @jit
-def product(matrix: Matrix, index: int, x: Array, out: Array, board: Array) -> None:
+def product(matrix: Matrix, index: int, x: Array, out: Array, queue: Array) -> None:
     """Rows x [P, K] through linear layer `index` into out [P, N]; P is what `padded` says.
 
-    Helpers that watch the board (`serve`) do their share of it; an empty board says that there are none.
+    Workers that watch the queue (`serve`) do their share of it; an empty queue says that there are none.
     """
     weight, scale, bias = matrix.weight[index], matrix.scale[index], matrix.bias[index]
     outputs, groups, width = weight.shape
-    helpers = share.read(board, share.AWAKE) if len(board) > 0 else 0
-    chunk = -(-outputs // ((helpers + 1) * CHUNK)) * CHUNK
+    workers = work_queue.read(queue, work_queue.AWAKE) if len(queue) > 0 else 0
+    chunk = -(-outputs // ((workers + 1) * CHUNK)) * CHUNK
     chunks = -(-outputs // chunk)
     if chunks == 1:
         part(weight, scale, bias, x, out, 0, outputs)
         return
-    job = board[share.JOB :]
+    job = queue[work_queue.JOB :]
     job[0], job[1], job[2], job[3] = weight.ctypes.data, scale.ctypes.data, bias.ctypes.data, x.ctypes.data
     job[4], job[5], job[6], job[7] = out.ctypes.data, outputs, groups, width
     job[8], job[9], job[10], job[11] = len(x), x.shape[1], chunk, chunks
     job[12] = groups * width * weight.itemsize // x.shape[1]
-    share.post(board, chunks - 1)
+    work_queue.post(queue, chunks - 1)
     part(weight, scale, bias, x, out, 0, chunk)
     own = 1
-    while share.take(board):
+    while work_queue.take(queue):
         part(weight, scale, bias, x, out, own * chunk, min((own + 1) * chunk, outputs))
         own += 1
-    share.wait(board, chunks - own)
+    work_queue.wait(queue, chunks - own)
 
 
 @jit
-def serve(board: Array, patience: int) -> bool:
-    """Do chunks of whatever product is posted on the board, until none was for `patience` looks at it.
+def serve(queue: Array, patience: int) -> bool:
+    """Do chunks of whatever product is posted on the queue, until none was for `patience` looks at it.
 
     True: the caller left early, since the system runs it on the core that it should help.
     """
-    job = board[share.JOB :]
-    share.add(board, share.AWAKE, 1)
+    job = queue[work_queue.JOB :]
+    work_queue.add(queue, work_queue.AWAKE, 1)
     looks = 0
     while looks < patience:
-        taken = share.take_last(board)
+        taken = work_queue.take_last(queue)
         if taken < 0:
             looks += 1
-            share.rest(looks)
+            work_queue.rest(looks)
             continue
         outputs, groups, width, rows, inputs, chunk = job[5], job[6], job[7], job[8], job[9], job[10]
-        shape, address = (outputs, groups, width), share.pointer(job[0])
-        scale = carray(share.pointer(job[1]), (outputs, groups), np.float32)
-        bias = carray(share.pointer(job[2]), outputs, np.float32)
-        x = carray(share.pointer(job[3]), (rows, inputs), np.float32)
-        out = carray(share.pointer(job[4]), (rows, outputs), np.float32)
+        shape, address = (outputs, groups, width), work_queue.pointer(job[0])
+        scale = carray(work_queue.pointer(job[1]), (outputs, groups), np.float32)
+        bias = carray(work_queue.pointer(job[2]), outputs, np.float32)
+        x = carray(work_queue.pointer(job[3]), (rows, inputs), np.float32)
+        out = carray(work_queue.pointer(job[4]), (rows, outputs), np.float32)
         first = (job[11] - 1 - taken) * chunk
         last = min(first + chunk, outputs)
         if job[12] == 4:
@@ -301,9 +301,9 @@ def serve(board: Array, patience: int) -> bool:
             part(carray(address, shape, np.uint16), scale, bias, x, out, first, last)
         else:
             part(carray(address, shape, np.int8), scale, bias, x, out, first, last)
-        share.add(board, share.DONE, 1)
-        if share.crowded(board):
+        work_queue.add(queue, work_queue.DONE, 1)
+        if work_queue.crowded(queue):
             break
         looks = 0
-    share.add(board, share.AWAKE, -1)
+    work_queue.add(queue, work_queue.AWAKE, -1)
     return looks < patience

@@ -1,6 +1,6 @@
-"""Helpers: threads that share the products of compiled code with whoever decodes, while nobody else does.
+"""Worker threads, which share the products of compiled code with whoever decodes, while nobody else does.
 
-They are as many as PyTorch's threads, less the caller's own. A helper watches for work for a fraction of a millisecond
+They are as many as PyTorch's threads, less the caller's own. A worker watches for work for a fraction of a millisecond
 and then sleeps, so between two sentences it costs nothing. Where two sentences are decoded at once each keeps to its
 own thread: cores that do one thing each lose nothing to waiting.
 """
@@ -15,28 +15,30 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
+from translator.engine.cpu import matmul, work_queue
+
 MOST = 4
 """Threads on one product: what memory gives grows little beyond."""
 _NOBODY = np.zeros(0, np.int64)
 PATIENCE = 20_000
-"""Looks at the board before a helper sleeps: some two thirds of a millisecond."""
+"""Looks at the queue before a worker sleeps: some two thirds of a millisecond."""
 
 
-class Team:
-    """Helpers, who come when they are first wanted, and the board by which they are told what to do."""
+class Workers:
+    """Threads that come when they are first wanted, and the work queue that they watch."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew; a forked process does, in which no helper lives."""
+        """Begin anew; a forked process does, in which no worker lives."""
         self._lock = threading.Lock()
         self._callers = 0
-        self._helpers: list[_Helper] = []
-        self._board = _NOBODY
+        self._workers: list[_Worker] = []
+        self._queue = _NOBODY
 
     @contextmanager
-    def board(self) -> Iterator[np.ndarray]:
+    def queue(self) -> Iterator[np.ndarray]:
         """What products are shared out by, as long as the context lasts; empty: the caller works alone."""
         wanted = min(torch.get_num_threads(), MOST) - 1
         if wanted > 0:
@@ -47,45 +49,41 @@ class Team:
             if not alone:
                 self._wake(wanted)
         try:
-            yield _NOBODY if alone else self._board
+            yield _NOBODY if alone else self._queue
         finally:
             with self._lock:
                 self._callers -= 1
 
     def _wake(self, wanted: int) -> None:
-        if not len(self._board):
-            from translator.model import share  # brings Numba
-
-            self._board = np.zeros(share.BOARD, np.int64)
-        while len(self._helpers) < wanted:
-            self._helpers.append(_Helper(self._board))
-        for helper in self._helpers[:wanted]:
-            helper.wake()
+        if not len(self._queue):
+            self._queue = np.zeros(work_queue.QUEUE, np.int64)
+        while len(self._workers) < wanted:
+            self._workers.append(_Worker(self._queue))
+        for worker in self._workers[:wanted]:
+            worker.wake()
 
 
-class _Helper:
+class _Worker:
     """One thread, asleep until it is woken."""
 
-    def __init__(self, board: np.ndarray) -> None:
-        self._board = board
+    def __init__(self, queue: np.ndarray) -> None:
+        self._queue = queue
         self._cores = _cores()
         self._called = threading.Semaphore(0)
         self._asleep = True
-        threading.Thread(target=self._run, daemon=True, name="helper").start()
+        threading.Thread(target=self._run, daemon=True, name="worker").start()
 
     def wake(self) -> None:
-        """Let it watch the board; nobody waits until it does."""
+        """Let it watch the queue; nobody waits until it does."""
         if self._asleep:
             self._asleep = False
             self._called.release()
 
     def _run(self) -> None:
-        from translator.model import product, share  # brings Numba
-
         while True:
             self._called.acquire()
-            while product.serve(self._board, PATIENCE):  # on the owner's core: a system may be slow to move it
-                os.sched_setaffinity(0, self._cores - {int(self._board[share.CORE])})
+            while matmul.serve(self._queue, PATIENCE):  # on the owner's core: a system may be slow to move it
+                os.sched_setaffinity(0, self._cores - {int(self._queue[work_queue.CORE])})
             self._asleep = True
 
 
@@ -94,6 +92,6 @@ def _cores() -> set[int]:
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
 
 
-TEAM = Team()
+WORKERS = Workers()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=TEAM.forget)
+    os.register_at_fork(after_in_child=WORKERS.forget)

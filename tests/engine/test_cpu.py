@@ -15,8 +15,12 @@ from torch import Tensor
 
 from translator.config import DecodeConfig
 from translator.decode import finish, search
-from translator.model import Gates, Transformer, jit, kernel, memory, prepare, product
-from translator.model.linear import Linear, rounded
+from translator.engine import EagerEngine, Engine, best
+from translator.engine.cpu import CpuEngine, jit, kernel, matmul
+from translator.engine.cpu.compiled import Compiled
+from translator.engine.cpu.formats import rounded
+from translator.engine.cpu.linear import PackedLinear
+from translator.model import Encoded, Gates, Linear, Transformer
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 Batch = tuple[Tensor, Tensor, Tensor]
@@ -30,13 +34,18 @@ HABITS: list[dict[str, object]] = [
 ]
 
 
-def ready(model: Transformer, precision: str = "fp32") -> Transformer:
-    """The same model with its steps compiled."""
-    prepare(model, precision)  # type: ignore[arg-type]
+def ready(model: Transformer, precision: str = "fp32") -> CpuEngine:
+    """An engine for the model whose passes are compiled."""
+    engine = best(model, precision)  # type: ignore[arg-type]
+    engine.compile(wait=True)
+    assert isinstance(engine, CpuEngine) and is_ready(engine)
+    return engine
+
+
+def is_ready(engine: CpuEngine) -> bool:
+    """Whether machine code is used."""
     with torch.inference_mode():
-        model.compiled.start(model, wait=True)
-    assert model.compiled.ready
-    return model
+        return engine.compiled is not None
 
 
 def halve(model: Transformer) -> None:
@@ -70,23 +79,21 @@ def test_steps_equal_the_rows_of_decode(
     gates = Gates(decoder=torch.rand(2, 2), cross=torch.rand(2, rows, 2)) if gated else None
     encoded = model.encode(src_ids, src_keep).memory
     want = model.decode(tgt_ids, encoded.expand(rows, -1, -1), src_keep.expand(rows, -1), gates)
-    ready(model)
-    cache = model.start(encoded, src_keep, max_length=6, rows=rows)
+    session = ready(model).start(Encoded.without_maps(encoded, src_keep), max_length=6, rows=rows, gates=gates)
     for t in range(6):
-        step = model.step(tgt_ids[:, t], cache, gates)
+        step = session.step(tgt_ids[:, t])
         assert isinstance(step.own, Tensor), "PyTorch took the step"
         torch.testing.assert_close(step.logits, want.logits[:, t], **CLOSE)
         torch.testing.assert_close(step.decoder, want.decoder[..., t, : t + 1], **CLOSE)
         torch.testing.assert_close(step.cross, want.cross[..., t, :], **CLOSE)
     with pytest.raises(ValueError, match="holds 6 steps and is full"):
-        model.step(tgt_ids[:, 0], cache, gates)
+        session.step(tgt_ids[:, 0])
 
 
 @torch.inference_mode()
 def test_a_source_of_which_nothing_may_be_read_has_maps_of_zeros(make_model: Callable[..., Transformer]) -> None:
-    model = ready(make_model())
-    cache = model.start(torch.randn(1, 3, 16), torch.zeros(1, 3, dtype=torch.bool), max_length=1)
-    step = model.step(torch.tensor([5]), cache)
+    unread = Encoded.without_maps(torch.randn(1, 3, 16), torch.zeros(1, 3, dtype=torch.bool))
+    step = ready(make_model()).start(unread, max_length=1).step(torch.tensor([5]))
     assert not step.cross.any() and bool(step.logits.isfinite().all())
 
 
@@ -97,55 +104,58 @@ def test_one_hypothesis_becomes_three_and_one_again(make_model: Callable[..., Tr
     encoded = model.encode(src_ids, None).memory
     three = torch.cat([tgt_ids[:1, :2].expand(3, -1), tgt_ids[:, 2:]], 1)
     want = model.decode(three, encoded.expand(3, -1, -1), None).logits
-    ready(model)
-    cache = model.start(encoded, None, max_length=6)
+    session = ready(model).start(Encoded.without_maps(encoded), max_length=6)
     for t in range(2):
-        torch.testing.assert_close(model.step(three[:1, t], cache).logits, want[:1, t], **CLOSE)
-    cache.reorder(torch.tensor([0, 0, 0]))
+        torch.testing.assert_close(session.step(three[:1, t]).logits, want[:1, t], **CLOSE)
+    session.reorder(torch.tensor([0, 0, 0]))
     for t in (2, 3):
-        torch.testing.assert_close(model.step(three[:, t], cache).logits, want[:, t], **CLOSE)
-    cache.reorder(torch.tensor([2]))
+        torch.testing.assert_close(session.step(three[:, t]).logits, want[:, t], **CLOSE)
+    session.reorder(torch.tensor([2]))
     for t in (4, 5):
-        torch.testing.assert_close(model.step(three[2:, t], cache).logits, want[2:, t], **CLOSE)
+        torch.testing.assert_close(session.step(three[2:, t]).logits, want[2:, t], **CLOSE)
 
 
 @torch.inference_mode()
-def test_gates_may_change_between_two_steps(make_model: Callable[..., Transformer], batch: Batch) -> None:
-    model = ready(make_model())
-    cache = model.start(model.encode(batch[0][:1], None).memory, None, max_length=2)
-    model.step(torch.tensor([5]), cache)
-    shut = model.step(torch.tensor([6]), cache, Gates(cross=torch.zeros(2, 2)))
-    cache.length = 1
-    assert not torch.allclose(shut.logits, model.step(torch.tensor([6]), cache).logits)
+def test_two_sessions_keep_their_own_gates_and_tokens(make_model: Callable[..., Transformer], batch: Batch) -> None:
+    model, src_ids = make_model(), batch[0][:1]
+    gates = (None, Gates(cross=torch.zeros(2, 2)))
+    reads = torch.tensor([[5, 6], [7, 8]])
+    encoded = model.encode(src_ids, None)
+    want = [model.decode(reads[n : n + 1], encoded.memory, None, gates[n]).logits[0] for n in range(2)]
+    engine = ready(model)
+    sessions = [engine.start(encoded, max_length=2, gates=each) for each in gates]
+    for t in range(2):  # in turns
+        for n, session in enumerate(sessions):
+            torch.testing.assert_close(session.step(reads[n, t : t + 1]).logits[0], want[n][t], **CLOSE)
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_a_search_finds_what_it_found_before(make_model: Callable[..., Transformer], method: str) -> None:
-    model = make_model()
-    prepare(model)
+    engine = best(make_model())
     config = DecodeConfig(method=method, beam=4)  # type: ignore[arg-type]
-    before = finish(search(model, [5, 9, 7, 2], config, max_length=12))
-    found = finish(search(ready(model), [5, 9, 7, 2], config, max_length=12))
+    before = finish(search(engine, [5, 9, 7, 2], config, max_length=12))
+    found = finish(search(ready(engine.model), [5, 9, 7, 2], config, max_length=12))
     assert found.ids == before.ids and found.score == pytest.approx(before.score, abs=1e-4)
 
 
 def test_a_changed_weight_is_packed_anew_and_a_copy_begins_without(make_model: Callable[..., Transformer]) -> None:
-    model = ready(make_model())
-    copied, pickled = copy.deepcopy(model), pickle.loads(pickle.dumps(model))  # noqa: S301
-    assert not copied.compiled.ready and not pickled.compiled.ready
+    engine = ready(make_model())
+    model = engine.model
+    copied, pickled = (EagerEngine(each) for each in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))))  # noqa: S301
 
-    def logits(each: Transformer) -> Tensor:
+    def logits(each: Engine) -> Tensor:
         with torch.inference_mode():
-            cache = each.start(torch.ones(1, 2, 16), None, max_length=1)
-            return each.step(torch.tensor([5]), cache).logits
+            session = each.start(Encoded.without_maps(torch.ones(1, 2, 16)), max_length=1)
+            return session.step(torch.tensor([5])).logits
 
-    before = logits(model)
+    before = logits(engine)
     torch.testing.assert_close(logits(copied), before, **CLOSE)
+    torch.testing.assert_close(logits(pickled), before, **CLOSE)
     with torch.no_grad():
         model.decoder[1].feed_forward.up.weight.mul_(2)
-    after = logits(model)
+    after = logits(engine)
     with torch.no_grad():
-        copied.decoder[1].feed_forward.up.weight.mul_(2)
+        copied.model.decoder[1].feed_forward.up.weight.mul_(2)
     torch.testing.assert_close(after, logits(copied), **CLOSE)
     assert not torch.allclose(after, before)
 
@@ -154,25 +164,26 @@ def test_a_changed_weight_is_packed_anew_and_a_copy_begins_without(make_model: C
 def test_pytorch_takes_the_steps_of_several_sources_and_of_many_hypotheses(
     make_model: Callable[..., Transformer], batch: Batch
 ) -> None:
-    model = ready(make_model())
+    engine = ready(make_model())
     for sources, rows in ((3, 1), (1, 13)):
-        src_ids = batch[0][:sources]
-        cache = model.start(model.encode(src_ids, None).memory, None, max_length=1, rows=rows)
-        assert not isinstance(model.step(torch.full((sources * rows,), 5), cache).own, Tensor)
+        session = engine.start(engine.encode(batch[0][:sources], None), max_length=1, rows=rows)
+        assert not isinstance(session.step(torch.full((sources * rows,), 5)).own, Tensor)
 
 
 def test_without_numba_pytorch_takes_the_steps(
-    make_model: Callable[..., Transformer], monkeypatch: pytest.MonkeyPatch
+    make_model: Callable[..., Transformer], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    import translator.model
-
-    monkeypatch.delattr(translator.model, "kernel")
-    monkeypatch.setitem(sys.modules, "translator.model.kernel", None)
-    model = make_model()
-    prepare(model)
-    model.compiled.start(model, wait=True)
-    assert not model.compiled.ready
-    assert finish(search(model, [5, 2], DecodeConfig(method="greedy"), max_length=3)).ids
+    for name in [name for name in sys.modules if name.split(".")[0] == "numba"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    for module in ("compiled", "kernel", "matmul", "jit", "work_queue", "workers", "weights"):
+        monkeypatch.delitem(sys.modules, f"translator.engine.cpu.{module}", raising=False)
+        monkeypatch.delattr(f"translator.engine.cpu.{module}", raising=False)
+    engine = CpuEngine(make_model())
+    engine.compile(wait=True)
+    assert not is_ready(engine)
+    (record,) = caplog.records
+    assert record.levelname == "WARNING" and "ModuleNotFoundError: import of numba" in record.getMessage()
+    assert finish(search(engine, [5, 2], DecodeConfig(method="greedy"), max_length=3)).ids
 
 
 @pytest.mark.parametrize("part", ["step", "encode"])
@@ -183,32 +194,36 @@ def test_where_the_machine_code_errs_pytorch_does_the_work(
 
     def wrong(*arguments: np.ndarray) -> None:
         right(*arguments)
-        arguments[-2][:] += 1  # the board is last
+        arguments[-2][:] += 1  # the queue is last
 
     monkeypatch.setattr(kernel, part, wrong)
-    model = make_model()
-    prepare(model)
-    model.compiled.start(model, wait=True)
-    assert not model.compiled.ready and "would differ by 1" in caplog.text
+    engine = CpuEngine(make_model())
+    engine.compile(wait=True)
+    assert not is_ready(engine)
+    (record,) = caplog.records
+    assert record.levelname == "WARNING" and "RuntimeError: it would differ by 1" in record.getMessage()
 
 
 @torch.inference_mode()
 def test_what_is_not_there_is_not_read(make_model: Callable[..., Transformer]) -> None:
-    model = ready(make_model())
-    cache = model.start(torch.ones(1, 2, 16), None, max_length=2)
+    engine, encoded = ready(make_model()), Encoded.without_maps(torch.ones(1, 2, 16))
+    session = engine.start(encoded, max_length=2)
     for ids, why in (([19], "below 19 are wanted"), ([-1], "below 19 are wanted"), ([5, 5], "1 ids are wanted")):
         with pytest.raises(IndexError, match=why):
-            model.step(torch.tensor(ids), cache)
-    assert cache.length == 0
+            session.step(torch.tensor(ids))
+    assert session.length == 0
     with pytest.raises(ValueError, match="the model has 32 positions, not 33"):
-        model.start(torch.ones(1, 2, 16), None, max_length=33)
+        engine.start(encoded, max_length=33)
 
 
-def test_a_model_that_was_not_prepared_is_not_compiled(make_model: Callable[..., Transformer]) -> None:
-    model = make_model()
-    model.compiled.start(model, wait=True)
-    assert not model.compiled.ready
-    ready(model)  # nothing was decided by the first time
+def test_machine_code_is_not_used_for_weights_that_moved_or_outside_of_inference(
+    make_model: Callable[..., Transformer],
+) -> None:
+    engine = ready(make_model())
+    assert engine.compiled is None, "gradients would be lost"
+    engine.model.double()
+    assert not is_ready(engine)
+    assert finish(search(engine, [5, 2], DecodeConfig(method="greedy"), max_length=3)).ids
 
 
 @pytest.mark.slow
@@ -227,10 +242,9 @@ def test_bytes_give_what_the_rounded_weights_give(make_model: Callable[..., Tran
     exact = make_model(d_model=64, d_ff=128)
     model.output = output
     want = model.decode(tgt_ids, encoded, None)
-    ready(exact, "int8")
-    cache = exact.start(encoded, None, max_length=6)
+    session = ready(exact, "int8").start(Encoded.without_maps(encoded), max_length=6)
     for t in range(6):
-        step = exact.step(tgt_ids[:, t], cache)
+        step = session.step(tgt_ids[:, t])
         torch.testing.assert_close(step.logits, want.logits[:, t], atol=5e-3, rtol=0)
         torch.testing.assert_close(step.cross, want.cross[..., t, :], atol=5e-4, rtol=0)
         assert not torch.allclose(step.logits, plain.logits[:, t], atol=1e-3), "nothing was rounded"
@@ -256,15 +270,17 @@ def test_memory_counts_the_packed_weights(
     make_model: Callable[..., Transformer], width: int, halves: bool, each: int
 ) -> None:
     model = make_model(d_model=width, d_ff=2 * width)
-    plain = memory(model)
+    plain = EagerEngine(model).nbytes
     if halves:
         halve(model)
-    ready(model)
-    parts = (value for part in model.compiled._weights(kernel, model) for value in part)
-    packed = sum(part.weight.nbytes for part in parts if isinstance(part, product.Matrix))
-    linear = [m for m in model.modules() if isinstance(m, Linear)]
+    engine = ready(model)
+    with torch.inference_mode():
+        assert engine.compiled is not None
+        parts = (value for part in engine.compiled._weights() for value in part)
+    packed = sum(part.weight.nbytes for part in parts if isinstance(part, matmul.Matrix))
+    linear = [m for m in model.modules() if isinstance(m, PackedLinear)]
     assert packed == each * sum(m.weight.numel() for m in linear)
-    assert memory(model) == plain + sum(m.laid_out for m in linear) + packed
+    assert engine.nbytes == plain + sum(m.packed_nbytes for m in linear) + packed
 
 
 @pytest.mark.parametrize("changes", HABITS)
@@ -289,50 +305,56 @@ def test_a_source_is_read_as_pytorch_reads_it(
     gates = Gates(encoder=torch.rand(3, 4)) if gated else None
     want = model.encode(src_ids, src_keep, gates)
     start = model.start(want.memory, src_keep, max_length=1)
-    ready(model)
+    engine = ready(model)
     monkeypatch.delattr(Transformer, "embed")  # PyTorch's way would fail
-    found = model.encode(src_ids, src_keep, gates)
+    found = engine.encode(src_ids, src_keep, gates)
     for name in ("memory", "weights", "states"):
         torch.testing.assert_close(getattr(found, name), getattr(want, name), **CLOSE)
-    cache = model.start(want.memory, src_keep, max_length=1)
+    cache = engine.start(want, max_length=1).cache
     torch.testing.assert_close(cache.cross_keys, start.cross_keys, **CLOSE)
     torch.testing.assert_close(cache.cross_values, start.cross_values, **CLOSE)
 
 
 @torch.inference_mode()
-def test_pytorch_reads_several_sources_and_long_ones(make_model: Callable[..., Transformer], batch: Batch) -> None:
-    model = ready(make_model(max_positions=80))
+def test_pytorch_reads_several_sources_and_long_ones(
+    make_model: Callable[..., Transformer], batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = ready(make_model(max_positions=80))
     long, three = torch.randint(3, 19, (1, 65)), batch[0]
     plain = make_model(max_positions=80)
+    for name in ("encode", "read"):
+        monkeypatch.delattr(Compiled, name)  # machine code would fail
     for src_ids in (long, three):
-        torch.testing.assert_close(model.encode(src_ids, None).memory, plain.encode(src_ids, None).memory, **CLOSE)
-        assert model.compiled.encode(model, src_ids, None, None) is None
-        assert model.compiled.read(model, torch.ones(*src_ids.shape, 16)) is None
+        found = engine.encode(src_ids, None)
+        torch.testing.assert_close(found.memory, plain.encode(src_ids, None).memory, **CLOSE)
+        assert engine.start(found, max_length=1).length == 0
 
 
 @torch.inference_mode()
 def test_a_source_that_is_not_there_is_not_read(make_model: Callable[..., Transformer]) -> None:
-    model = ready(make_model(max_positions=8))
+    engine = ready(make_model(max_positions=8))
     for id_ in (23, -1):
         with pytest.raises(IndexError, match="ids below 23 are wanted"):
-            model.encode(torch.tensor([[5, id_]]), None)
+            engine.encode(torch.tensor([[5, id_]]), None)
     with pytest.raises(IndexError, match="the model has 8 positions, not 9"):
-        model.encode(torch.ones(1, 9, dtype=torch.long), None)
+        engine.encode(torch.ones(1, 9, dtype=torch.long), None)
 
 
 @torch.inference_mode()
 def test_a_shallow_copy_is_another_model(make_model: Callable[..., Transformer], batch: Batch) -> None:
     """`translator.analysis.positions` gives one other tables."""
-    model = ready(make_model())
+    engine = ready(make_model())
+    model = engine.model
     changed = copy.copy(model)
     changed._buffers = {name: torch.zeros_like(table) for name, table in model._buffers.items()}
-    want = copy.deepcopy(changed)
+    want = EagerEngine(copy.deepcopy(changed))
     src_ids = batch[0][:1]
-    found, expected = changed.encode(src_ids, None).memory, want.encode(src_ids, None).memory
-    torch.testing.assert_close(found, expected, **CLOSE)
-    steps = [each.step(torch.tensor([5]), each.start(expected, None, max_length=1)).logits for each in (changed, want)]
-    torch.testing.assert_close(*steps, **CLOSE)
-    assert not torch.allclose(found, model.encode(src_ids, None).memory)
+    for other in (EagerEngine(changed), ready(changed)):
+        found, expected = other.encode(src_ids, None), want.encode(src_ids, None)
+        torch.testing.assert_close(found.memory, expected.memory, **CLOSE)
+        steps = [each.start(expected, max_length=1).step(torch.tensor([5])).logits for each in (other, want)]
+        torch.testing.assert_close(*steps, **CLOSE)
+        assert not torch.allclose(found.memory, engine.encode(src_ids, None).memory)
 
 
 def test_exp_is_within_rounding() -> None:

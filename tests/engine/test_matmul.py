@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from translator.model import product
-from translator.model.linear import in_whole_numbers
+from translator.engine.cpu import matmul
+from translator.engine.cpu.formats import in_whole_numbers
 
 ALONE = np.zeros(0, np.int64)
 
@@ -31,7 +31,7 @@ def test_a_whole_number_is_off_by_half_a_step_at_most(width: int, bits: int, lar
 
 SHAPES = [(5, 3, 8), (6, 2, 64), (7, 1, 203), (1, 2, 40), (33, 4, 16), (3, 1, 160)]
 KINDS = [(stored, shape) for stored in (np.float32, np.uint16, np.int8) for shape in SHAPES]
-KINDS += [(np.uint8, shape) for shape in SHAPES if shape[2] % product.LANES == 0]
+KINDS += [(np.uint8, shape) for shape in SHAPES if shape[2] % matmul.LANES == 0]
 
 
 @pytest.mark.slow
@@ -48,10 +48,10 @@ def test_products_of_every_kind(rows: int, stored: type, shape: tuple[int, int, 
         largest = 127 if stored is np.int8 else 2**23 - 1
         weight = rng.integers(-largest, largest + 1, weight.shape).astype(np.int32)
         scale = rng.normal(size=scale.shape).astype(np.float32) / largest
-        bits = weight.astype(np.int8) if stored is np.int8 else product.in_three_bytes(weight)
+        bits = weight.astype(np.int8) if stored is np.int8 else matmul.in_three_bytes(weight)
     bias = rng.normal(size=(2, shape[0])).astype(np.float32)
     x, out = rng.normal(size=(rows, shape[1] * shape[2])).astype(np.float32), np.zeros((rows, shape[0]), np.float32)
-    product.product(product.Matrix(bits, scale, bias), 1, x, out, ALONE)
+    matmul.product(matmul.Matrix(bits, scale, bias), 1, x, out, ALONE)
     want = x @ (weight[1].astype(np.float64) * scale[1][..., None]).reshape(shape[0], -1).T + bias[1]
     np.testing.assert_allclose(out, want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
 
@@ -60,12 +60,10 @@ def test_products_of_every_kind(rows: int, stored: type, shape: tuple[int, int, 
 def test_three_bytes_hold_every_bit_of_24(rows: int) -> None:
     weight = np.random.default_rng(0).integers(-(2**23), 2**23, (1, 9, 1, 64)).astype(np.int32)
     weight[0, 0, 0, :6] = -(2**23), 2**23 - 1, -1, 0, 255, 256
-    matrix = product.Matrix(
-        product.in_three_bytes(weight), np.ones((1, 9, 1), np.float32), np.zeros((1, 9), np.float32)
-    )
+    matrix = matmul.Matrix(matmul.in_three_bytes(weight), np.ones((1, 9, 1), np.float32), np.zeros((1, 9), np.float32))
     for first in range(0, 64, rows):
         out = np.zeros((rows, 9), np.float32)
-        product.product(matrix, 0, np.eye(64, dtype=np.float32)[first : first + rows], out, ALONE)
+        matmul.product(matrix, 0, np.eye(64, dtype=np.float32)[first : first + rows], out, ALONE)
         np.testing.assert_array_equal(out, weight[0, :, 0, first : first + rows].T)
 
 
@@ -73,4 +71,4 @@ def test_a_product_of_what_is_not_contiguous_is_refused() -> None:
     weight, ones = np.ones((1, 4, 1, 16), np.float32), np.ones((1, 4, 1), np.float32)
     x, out = np.ones((1, 32), np.float32)[:, ::2], np.zeros((1, 4), np.float32)
     with pytest.raises(numba.TypingError, match="without gaps"):
-        product.product(product.Matrix(weight, ones, ones[..., 0]), 0, x, out, ALONE)
+        matmul.product(matmul.Matrix(weight, ones, ones[..., 0]), 0, x, out, ALONE)

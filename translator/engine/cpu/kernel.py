@@ -2,7 +2,7 @@
 
 A step over one sentence reads every weight of the decoder once and does little else: between matrix products that are
 as fast as memory, hundreds of calls from Python took as long as the products. Here is no call. Importing this module
-brings Numba and LLVM, which takes most of a second: `translator.model.compiled` does it when it is asked to.
+brings Numba and LLVM, which takes most of a second: `CpuEngine.compile` does it when it is asked to.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from translator.model.jit import jit
-from translator.model.product import Matrix, padded, product
+from translator.engine.cpu.jit import jit
+from translator.engine.cpu.matmul import Matrix, padded, product
 
 EXP = tuple(
     map(np.float32, (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5, 1, 1))
@@ -70,8 +70,8 @@ class Decoder(NamedTuple):
     output: Matrix
 
 
-class Memory(NamedTuple):
-    """What a step remembers of one source and its R hypotheses.
+class KVCache(NamedTuple):
+    """Keys and values of one source and its R hypotheses, and the gates of their heads.
 
     `keys`, `values` [L, R, H, M, E], of which `time` steps are filled; `cross_keys`, `cross_values` [L, H, S, E];
     `hidden` [S], or empty where all is read; `own_gates`, `cross_gates` [L, R, H].
@@ -150,9 +150,9 @@ def mix(query: Array, keys: Array, values: Array, hidden: Array, gates: Array, w
         if total > 0:
             for s in range(length):
                 weights[h, s] /= total
-                share = weights[h, s]
+                weight = weights[h, s]
                 for e in range(size):
-                    out[start + e] += share * values[h, s, e]
+                    out[start + e] += weight * values[h, s, e]
         for e in range(size):
             out[start + e] *= gates[h]
 
@@ -211,11 +211,11 @@ def split(x: Array, first: int, heads: Array) -> None:
 
 @jit
 def step(
-    decoder: Decoder, memory: Memory, ids: Array, time: int, own: Array, cross: Array, logits: Array, board: Array
+    decoder: Decoder, cache: KVCache, ids: Array, time: int, own: Array, cross: Array, logits: Array, queue: Array
 ) -> None:
     """Read ids [R] at index `time`; fills logits [P, V], own [R, L, H, time + 1] and cross [R, L, H, S]."""
     rows, padded_rows = len(ids), len(logits)
-    layers, _, heads, _, size = memory.keys.shape
+    layers, _, heads, _, size = cache.keys.shape
     inner = heads * size
     nothing = np.zeros(0, np.bool_)
     x = np.zeros((padded_rows, decoder.embedding.shape[1]), np.float32)
@@ -228,34 +228,34 @@ def step(
         embed(decoder.embedding, decoder.embedding_scale, ids[r], position, decoder.embedding_norm, x[r : r + 1])
     for n in range(layers):
         enter(x, decoder.norms, 3 * n, decoder.pre, rows, read)
-        product(decoder.qkv, n, read, qkv, board)
+        product(decoder.qkv, n, read, qkv, queue)
         for r in range(rows):
             for h in range(heads):
                 for e in range(size):
-                    memory.keys[n, r, h, time, e] = qkv[r, inner + h * size + e]
-                    memory.values[n, r, h, time, e] = qkv[r, 2 * inner + h * size + e]
-            gates = memory.own_gates[n, r]
-            mix(qkv[r], memory.keys[n, r], memory.values[n, r], nothing, gates, own[r, n], mixed[r])
-        product(decoder.out, n, mixed, update, board)
+                    cache.keys[n, r, h, time, e] = qkv[r, inner + h * size + e]
+                    cache.values[n, r, h, time, e] = qkv[r, 2 * inner + h * size + e]
+            gates = cache.own_gates[n, r]
+            mix(qkv[r], cache.keys[n, r], cache.values[n, r], nothing, gates, own[r, n], mixed[r])
+        product(decoder.out, n, mixed, update, queue)
         leave(x, update, decoder.norms, 3 * n, decoder.pre, rows)
 
         enter(x, decoder.norms, 3 * n + 1, decoder.pre, rows, read)
-        product(decoder.query, n, read, query, board)
+        product(decoder.query, n, read, query, queue)
         for r in range(rows):
-            gates = memory.cross_gates[n, r]
-            keys, values = memory.cross_keys[n], memory.cross_values[n]
-            mix(query[r], keys, values, memory.hidden, gates, cross[r, n], mixed[r])
-        product(decoder.cross_out, n, mixed, update, board)
+            gates = cache.cross_gates[n, r]
+            keys, values = cache.cross_keys[n], cache.cross_values[n]
+            mix(query[r], keys, values, cache.hidden, gates, cross[r, n], mixed[r])
+        product(decoder.cross_out, n, mixed, update, queue)
         leave(x, update, decoder.norms, 3 * n + 1, decoder.pre, rows)
 
         enter(x, decoder.norms, 3 * n + 2, decoder.pre, rows, read)
-        product(decoder.up, n, read, wide, board)
+        product(decoder.up, n, read, wide, queue)
         activate(wide, decoder.activation, rows)
-        product(decoder.down, n, wide, update, board)
+        product(decoder.down, n, wide, update, queue)
         leave(x, update, decoder.norms, 3 * n + 2, decoder.pre, rows)
     if len(decoder.final_norm.weight):
         layer_norm(x, decoder.final_norm, 0, rows, x)
-    product(decoder.output, 0, x, logits, board)
+    product(decoder.output, 0, x, logits, queue)
 
 
 @jit
@@ -267,7 +267,7 @@ def encode(
     weights: Array,
     states: Array,
     memory: Array,
-    board: Array,
+    queue: Array,
 ) -> None:
     """Read a source ids [S], of which `hidden` [S] says what is not read (empty: all is), by gates [L, H].
 
@@ -288,18 +288,18 @@ def encode(
     states[0] = x[:rows]
     for n in range(layers):
         enter(x, encoder.norms, 2 * n, encoder.pre, rows, read)
-        product(encoder.qkv, n, read, qkv, board)
+        product(encoder.qkv, n, read, qkv, queue)
         split(qkv, inner, keys)
         split(qkv, 2 * inner, values)
         for r in range(rows):
             mix(qkv[r], keys, values, hidden, gates[n], weights[n, :, r], mixed[r])
-        product(encoder.out, n, mixed, update, board)
+        product(encoder.out, n, mixed, update, queue)
         leave(x, update, encoder.norms, 2 * n, encoder.pre, rows)
 
         enter(x, encoder.norms, 2 * n + 1, encoder.pre, rows, read)
-        product(encoder.up, n, read, wide, board)
+        product(encoder.up, n, read, wide, queue)
         activate(wide, encoder.activation, rows)
-        product(encoder.down, n, wide, update, board)
+        product(encoder.down, n, wide, update, queue)
         leave(x, update, encoder.norms, 2 * n + 1, encoder.pre, rows)
         states[n + 1] = x[:rows]
     if len(encoder.final_norm.weight):
@@ -308,13 +308,13 @@ def encode(
 
 
 @jit
-def read_source(decoder: Decoder, memory: Array, keys: Array, values: Array, board: Array) -> None:
+def read_source(decoder: Decoder, memory: Array, keys: Array, values: Array, queue: Array) -> None:
     """The keys and values [L, H, S, E] of cross-attention to memory [S, D]."""
     rows, padded_rows = len(memory), padded(len(memory))
     x = np.zeros((padded_rows, memory.shape[1]), np.float32)
     x[:rows] = memory
     both = np.empty((padded_rows, decoder.key_value.bias.shape[1]), np.float32)
     for n in range(len(keys)):
-        product(decoder.key_value, n, x, both, board)
+        product(decoder.key_value, n, x, both, queue)
         split(both, 0, keys[n])
         split(both, both.shape[1] // 2, values[n])

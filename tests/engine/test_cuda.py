@@ -18,7 +18,9 @@ from torch.utils._pytree import tree_leaves
 
 from translator.config import DecodeConfig
 from translator.decode import finish, search
-from translator.model import Gates, Transformer, graphs
+from translator.engine import EagerEngine, best, cuda
+from translator.engine.cuda import CudaEngine
+from translator.model import Encoded, Gates, Transformer
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 Batch = tuple[Tensor, Tensor, Tensor]
@@ -65,14 +67,14 @@ class Made(list):
         super().__init__()
         self.waits = waits
 
-    def __call__(self, work: graphs.Work, device: torch.device) -> tuple[Callable[[], None], graphs.Outputs]:
+    def __call__(self, work: cuda.Work, device: torch.device) -> tuple[Callable[[], None], cuda.Outputs]:
         assert device.type == "second"
         with Recorder(self.waits) as recorder:
             outputs = work()
         self.append(recorder)
 
         def replay() -> None:
-            assert graphs._one_at_a_time.locked(), "another thread may be capturing"
+            assert cuda._one_at_a_time.locked(), "another thread may be capturing"
             recorder.replay()
 
         return replay, outputs
@@ -81,14 +83,15 @@ class Made(list):
 @pytest.fixture
 def made(second: str, waits: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) -> Made:
     made = Made(waits)
-    monkeypatch.setitem(graphs.CAPTURES, torch.device(second).type, made)
+    monkeypatch.setitem(cuda.CAPTURES, torch.device(second).type, made)
     return made
 
 
-def ready(model: Transformer, device: str) -> Transformer:
-    model.to(device).graphs.start(model)
-    assert model.graphs.ready
-    return model
+def ready(model: Transformer, device: str) -> CudaEngine:
+    engine = best(model.to(device))
+    engine.compile()
+    assert isinstance(engine, CudaEngine) and engine.ready
+    return engine
 
 
 @pytest.mark.parametrize("changes", HABITS)
@@ -109,16 +112,16 @@ def test_steps_equal_the_rows_of_decode(
     tgt_ids = torch.randint(3, 19, (rows, 6))
     memory = model.encode(src_ids, src_keep).memory
     want = model.decode(tgt_ids, memory.expand(rows, -1, -1), src_keep.expand(rows, -1))
-    ready(model, second)
-    cache = model.start(memory.to(second), src_keep.to(second), max_length=6, rows=rows)
+    encoded = Encoded.without_maps(memory.to(second), src_keep.to(second))
+    session = ready(model, second).start(encoded, max_length=6, rows=rows)
     for t in range(6):
-        step = model.step(tgt_ids[:, t].to(second), cache)
+        step = session.step(tgt_ids[:, t].to(second))
         assert isinstance(step.own, Tensor) == (t > 0), "kernel by kernel"
         torch.testing.assert_close(step.logits.cpu(), want.logits[:, t], **CLOSE)
         torch.testing.assert_close(step.decoder.cpu(), want.decoder[..., t, : t + 1], **CLOSE)
         torch.testing.assert_close(step.cross.cpu(), want.cross[..., t, :], **CLOSE)
     with pytest.raises(ValueError, match="holds 6 steps and is full"):
-        model.step(tgt_ids[:, 0].to(second), cache)
+        session.step(tgt_ids[:, 0].to(second))
 
 
 @pytest.mark.parametrize("settings", [{"method": "greedy"}, {"method": "beam", "beam": 3}, {"method": "sample"}])
@@ -126,18 +129,17 @@ def test_a_search_finds_the_same(
     make_model: Callable[..., Transformer], made: Made, second: str, settings: dict[str, Any]
 ) -> None:
     """A long source after a short one, and the short one again: what a search left behind is not read."""
-    model, plain = make_model(max_positions=80), make_model(max_positions=80)
-    ready(model, second)
+    engine, plain = ready(make_model(max_positions=80), second), EagerEngine(make_model(max_positions=80))
     for source in ([5, 9, 2], [7, 8, 4, 11, 3] * 7, [5, 9, 2]):
-        found, want = (list(search(each, source, DecodeConfig(**settings), max_length=20)) for each in (model, plain))
+        found, want = (list(search(each, source, DecodeConfig(**settings), max_length=20)) for each in (engine, plain))
         assert found[-1].ids == want[-1].ids
         for one, other in zip(found, want, strict=True):  # all of them are kept until the end
             torch.testing.assert_close(one.log_probs.cpu(), other.log_probs, atol=1e-4, rtol=1e-4)
             for name in ("logits", "decoder", "cross"):
                 torch.testing.assert_close(getattr(one.stepped, name).cpu(), getattr(other.stepped, name), **CLOSE)
-        for place in model.graphs._free:
+        for graph in engine.free:
             for kept in ("keys", "values", "cross_keys", "cross_values"):
-                getattr(place.cache, kept).fill_(torch.nan)
+                getattr(graph.cache, kept).fill_(torch.nan)
     assert len(made) == (3 if settings["method"] == "beam" else 2)  # the first without a search
 
 
@@ -148,23 +150,22 @@ def test_hypotheses_that_become_more_go_on_elsewhere(
     model, tgt_ids = make_model(), batch[2][:1]
     memory = model.encode(batch[0][:1], None).memory
     want = model.decode(tgt_ids, memory, None).logits[0]
-    ready(model, second)
-    cache = model.start(memory.to(second), None, max_length=6)
+    session = ready(model, second).start(Encoded.without_maps(memory.to(second)), max_length=6)
     for t in range(3):
-        model.step(tgt_ids[:, t].to(second), cache)
-    cache.reorder(torch.zeros(2, dtype=torch.long, device=second))
+        session.step(tgt_ids[:, t].to(second))
+    session.reorder(torch.zeros(2, dtype=torch.long, device=second))
     for t in range(3, 6):
-        logits = model.step(tgt_ids[:, t].expand(2).to(second), cache).logits.cpu()
+        logits = session.step(tgt_ids[:, t].expand(2).to(second)).logits.cpu()
         torch.testing.assert_close(logits, want[t].expand(2, -1), **CLOSE)
     assert len(made) == 2
 
 
-def test_places_are_lent_to_one_search_at_a_time(
+def test_graphs_are_lent_to_one_search_at_a_time(
     make_model: Callable[..., Transformer], made: Made, second: str
 ) -> None:
-    model, plain = ready(make_model(), second), make_model()
+    engine, plain = ready(make_model(), second), EagerEngine(make_model())
     config, sources = DecodeConfig(method="greedy"), ([5, 9, 2], [4, 4, 8, 2])
-    running = [search(model, source, config, max_length=9) for source in sources]
+    running = [search(engine, source, config, max_length=9) for source in sources]
     found: list[list[int]] = [[], []]
     for _ in range(5):
         for ids, steps in zip(found, running, strict=True):
@@ -173,46 +174,52 @@ def test_places_are_lent_to_one_search_at_a_time(
         assert tuple(ids) == finish(search(plain, source, config, max_length=9)).ids[:5]
     del running, steps
     gc.collect()
-    assert len(made) == 2 and len(model.graphs._free) == 2
-    finish(search(model, sources[0], config, max_length=9))
+    assert len(made) == 2 and len(engine.free) == 2
+    finish(search(engine, sources[0], config, max_length=9))
     assert len(made) == 2
 
 
 @torch.inference_mode()
-def test_gated_heads_are_stepped_kernel_by_kernel_in_the_same_cache(
+def test_gated_heads_are_stepped_kernel_by_kernel(
     make_model: Callable[..., Transformer], batch: Batch, made: Made, second: str
 ) -> None:
     model = make_model()
     gates = Gates(decoder=torch.rand(2, 2), cross=torch.rand(2, 2))
     memory, tgt_ids = model.encode(batch[0][:1], None).memory, batch[2][:1]
-    cache = model.start(memory, None, max_length=4)
-    want = [model.step(tgt_ids[:, t], cache, gates if t == 3 else None).logits for t in range(4)]
-    ready(model, second)
-    cache = model.start(memory.to(second), None, max_length=4)
+    want = model.decode(tgt_ids, memory, None, gates).logits[0]
+    engine, encoded = ready(model, second), Encoded.without_maps(memory.to(second))
+    session = engine.start(encoded, max_length=4, gates=gates.to(torch.device(second)))
     for t in range(4):
-        step = model.step(tgt_ids[:, t].to(second), cache, gates.to(torch.device(second)) if t == 3 else None)
-        torch.testing.assert_close(step.logits.cpu(), want[t], **CLOSE)
+        step = session.step(tgt_ids[:, t].to(second))
+        assert not isinstance(step.own, Tensor)
+        torch.testing.assert_close(step.logits[0].cpu(), want[t], **CLOSE)
 
 
 def test_a_model_that_moves_begins_anew(make_model: Callable[..., Transformer], made: Made, second: str) -> None:
-    model = ready(make_model(), second)
-    assert not copy.deepcopy(model).graphs.ready
+    engine = ready(make_model(), second)
     made.clear()
-    model.double()
-    assert not model.graphs.ready
-    finish(search(model, [5, 9, 2], DecodeConfig(), max_length=5))
+    for module in engine.model.modules():  # as `double` does, but for parameters that the recorder holds
+        for tensors in (module._parameters, module._buffers):
+            tensors.update({name: each.double() for name, each in tensors.items() if each is not None})
+    assert not engine.ready
+    finish(search(engine, [5, 9, 2], DecodeConfig(), max_length=5))
     assert not made
+    engine.compile()
+    assert engine.ready and len(made) == 1
+    finish(search(engine, [5, 9, 2], DecodeConfig(method="greedy"), max_length=5))
+    assert len(made) == 1
 
 
 def test_another_model_with_the_same_parts_is_not_served(
     make_model: Callable[..., Transformer], made: Made, second: str
 ) -> None:
     """As the lab makes one that reads positions otherwise."""
-    model = ready(make_model(), second)
+    model = ready(make_model(), second).model
     other = copy.copy(model)
     other._buffers = {name: 3 * table for name, table in model._buffers.items()}
     found, want = (
-        finish(search(each, [5, 9, 2], DecodeConfig(), max_length=9)).score for each in (other, copy.deepcopy(other))
+        finish(search(best(each), [5, 9, 2], DecodeConfig(), max_length=9)).score
+        for each in (other, copy.deepcopy(other))
     )
     assert found == pytest.approx(want) and len(made) == 1
 
@@ -226,7 +233,7 @@ def test_what_cannot_be_captured_is_left_as_it_is(
     caplog: pytest.LogCaptureFixture,
     fault: str,
 ) -> None:
-    def capture(work: graphs.Work, device: torch.device) -> tuple[Callable[[], None], graphs.Outputs]:
+    def capture(work: cuda.Work, device: torch.device) -> tuple[Callable[[], None], cuda.Outputs]:
         if fault == "refuses":
             raise RuntimeError("operation not permitted")
         replay, outputs = made(work, device)
@@ -238,15 +245,17 @@ def test_what_cannot_be_captured_is_left_as_it_is(
         }
         return lambda: (replays[fault](), None)[1], outputs
 
-    monkeypatch.setitem(graphs.CAPTURES, "second", capture)
+    monkeypatch.setitem(cuda.CAPTURES, "second", capture)
     plain = make_model(output_bias=True)
     with torch.no_grad():
         plain.output.bias[4] = -1e4  # as checkpoints ban a token
-    model = copy.deepcopy(plain).to(second)
-    model.graphs.start(model)
-    assert not model.graphs.ready and "kernel by kernel" in caplog.text
+    engine = best(copy.deepcopy(plain).to(second))
+    assert isinstance(engine, CudaEngine)
+    engine.compile()
+    assert not engine.ready and "kernel by kernel" in caplog.text
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
     config = DecodeConfig(method="greedy")
-    found, want = (finish(search(each, [5, 9, 2], config, max_length=9)) for each in (model, plain))
+    found, want = (finish(search(each, [5, 9, 2], config, max_length=9)) for each in (engine, EagerEngine(plain)))
     assert found.ids == want.ids
 
 
@@ -261,19 +270,19 @@ def test_what_gives_the_same_is_taken(
 
 
 @pytest.mark.parametrize("room", [1, 3])
-def test_so_many_places_wait_as_memory_is_granted(
+def test_so_many_graphs_wait_as_memory_is_granted(
     make_model: Callable[..., Transformer], made: Made, second: str, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    model = ready(make_model(), second)
-    place = model.graphs._free[0]
-    assert place.bytes > 2 * place.cache.keys.nbytes
-    monkeypatch.setattr(graphs, "KEPT", room * place.bytes)
-    running = [search(model, [5, 9, 2], DecodeConfig(method="greedy"), max_length=9) for _ in range(5)]
+    engine = ready(make_model(), second)
+    graph = engine.free[0]
+    assert graph.bytes > 2 * graph.cache.keys.nbytes
+    monkeypatch.setattr(cuda, "KEPT", room * graph.bytes)
+    running = [search(engine, [5, 9, 2], DecodeConfig(method="greedy"), max_length=9) for _ in range(5)]
     for steps in running:
         next(steps), next(steps)
     del running, steps
     gc.collect()
-    assert len(made) == 5 and len(model.graphs._free) == room
+    assert len(made) == 5 and len(engine.free) == room
 
 
 class Streams:
@@ -329,29 +338,29 @@ class Streams:
 def test_work_is_captured_on_a_stream_of_its_own_gpu(
     monkeypatch: pytest.MonkeyPatch, device: str, refuses: bool
 ) -> None:
-    cuda = Streams(refuses)
-    before, used = list(cuda.current), []
+    streams = Streams(refuses)
+    before, used = list(streams.current), []
 
     def work() -> Any:
-        cuda.log.append("works")
-        used.append(cuda.current_stream())
+        streams.log.append("works")
+        used.append(streams.current_stream())
 
-    monkeypatch.setattr(torch, "cuda", cuda)
-    monkeypatch.setattr(graphs, "_asides", {})
+    monkeypatch.setattr(torch, "cuda", streams)
+    monkeypatch.setattr(cuda, "_asides", {})
     for _ in range(2):
         with pytest.raises(RuntimeError) if refuses else nullcontext():
-            graphs.capture_on_cuda(work, torch.device(device))
-    assert cuda.log == ["waits", "works", "waits", "captures", "works"] * 2
+            cuda.capture_on_cuda(work, torch.device(device))
+    assert streams.log == ["waits", "works", "waits", "captures", "works"] * 2
     assert len({id(stream) for stream in used}) == 1, "each stream costs memory"
     assert used[0] not in before and used[0].device == torch.device("cuda", torch.device(device).index or 0)
-    assert (cuda.on, cuda.current) == (0, before)
+    assert (streams.on, streams.current) == (0, before)
 
 
 def test_nothing_is_captured_on_a_cpu(make_model: Callable[..., Transformer], caplog: pytest.LogCaptureFixture) -> None:
-    model = make_model()
+    engine = CudaEngine(make_model())
     with caplog.at_level(logging.DEBUG):
-        model.graphs.start(model)
-    assert not model.graphs.ready and not caplog.records
+        engine.compile()
+    assert not engine.ready and not caplog.records
 
 
 @torch.inference_mode()

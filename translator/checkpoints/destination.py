@@ -14,7 +14,7 @@ from translator.errors import CheckpointError, InputError
 FILES = frozenset((*REQUIRED, *OPTIONAL, MANIFEST))
 
 
-def free_place(folder: str | Path) -> Path:
+def free_folder(folder: str | Path) -> Path:
     """Where `folder` leads, links followed: nothing is there, an empty folder, or a checkpoint of ours and no more.
 
     To be asked before the work whose result goes there.

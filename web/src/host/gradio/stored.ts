@@ -1,0 +1,26 @@
+/* Stored translations of the examples. */
+
+import type { TracePayload } from "../../protocol/messages";
+import { pageData } from "../../tabs/page";
+
+const request = async (id: string): Promise<TracePayload> => {
+  const answer = await fetch(pageData().address + id + ".json");
+  if (!answer.ok) throw new Error(String(answer.status));
+  return answer.json();
+};
+
+const coming = new Map<string, Promise<TracePayload>>();
+
+/** Fetch one that will be asked for: it has come by then. */
+export const fetchAhead = (id: string): void => {
+  const answer = request(id);
+  answer.catch(() => undefined); // whoever asks for it is told
+  coming.set(id, answer);
+};
+
+/** The translation of an example; each answer is given once, since who shows it may change it. */
+export const stored = (id: string): Promise<TracePayload> => {
+  const ahead = coming.get(id);
+  coming.delete(id);
+  return ahead ?? request(id);
+};
