@@ -52,6 +52,17 @@ def test_a_link_keeps_how_maps_are_shown(open_page: Callable[..., Page]) -> None
     wait_shown(other, **wanted)
 
 
+def test_a_link_carries_a_forced_beginning(open_page: Callable[..., Page]) -> None:
+    page = open_page("#t=We+are+here.&d=en-zh&m=greedy")
+    wait_translated(page, "We are here.")
+    page.locator("#candidates li:not(.pickd) button.t").first.click()
+    said = page.inner_text(".notice:has-text(' on translated with ')")
+    link = page.evaluate("history.state.explorer")
+    other = open_page(link)
+    assert other.inner_text(".notice:has-text(' on translated with ')") == said
+    assert trace(other)["tgt"] == trace(page)["tgt"]
+
+
 def test_a_link_without_a_head_opens_at_one_that_aligns(open_page: Callable[..., Page]) -> None:
     page = open_page("#t=We+are+here.&d=en-zh")
     wait_translated(page, "We are here.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -424,6 +425,18 @@ def test_only_the_direction_that_is_asked_for_sends_its_example(browser: Browser
     assert len(examples) == (asked == "de-en")  # once: the page takes what was sent for early
 
 
+def test_a_link_to_a_sentence_fetches_no_example(browser: Browser, two_ways: Path) -> None:
+    context = browser.new_context(service_workers="block")  # which fetches them all, for later
+    with _file_host().host(two_ways) as serving:
+        page = opened(context, f"{serving.address}#d=en-de&t=The+house.&m=greedy")
+        assert shown(page)["source"] == "The house."
+        assert page.is_checked("#direction input[value=en-de]")
+        page.reload()
+        page.wait_for_selector("#attention-detail .xtick")
+        assert not [path for path, _ in serving.asked if "examples/" in path]
+    context.close()
+
+
 def test_another_language_is_noticed_and_its_direction_is_one_press_away(
     context: BrowserContext, two_ways: Path
 ) -> None:
@@ -435,6 +448,23 @@ def test_another_language_is_noticed_and_its_direction_is_one_press_away(
         page.wait_for_selector("#input-health >> text=This looks like English")
         page.click("#input-health .switch")
         page.wait_for_selector("#direction input[value=en-de]:checked", state="attached")
+
+
+def test_a_link_carries_a_forced_beginning(context: BrowserContext, host: Any, tiny: Translator) -> None:
+    page = opened(context, host.address)
+    own = type_and_translate(page, TYPED)
+    page.locator("#candidates li:not(.pickd) button.t").first.click()
+    said = page.inner_text(".notice:has-text(' on translated with ')")
+    begun, count = shown(page), int(re.findall(r"\d+", said)[0])
+    given = [token["id"] for token in begun["tgt"][:count]]
+    assert given != [token["id"] for token in own["tgt"][:count]]
+    expected = tiny.translate(TYPED, prefix=given)
+    assert [token["id"] for token in begun["tgt"]] == [token.id for token in expected.tgt]
+    link = page.evaluate("location.origin + location.pathname + history.state.explorer")
+    page.goto("about:blank")
+    page.goto(link)
+    assert page.inner_text(".notice:has-text(' on translated with ')") == said
+    assert shown(page)["tgt"] == begun["tgt"]
 
 
 def test_a_link_to_a_comparison_opens_it(context: BrowserContext, host: Any, tiny: Translator) -> None:

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 import torch
 
+import translator
+from translator.analysis.interventions import head_importance
 from translator.checkpoints.weights import to_safetensors
 from translator.config import ModelConfig
 from translator.decode import encode, replay
@@ -136,6 +138,20 @@ def test_each_head_is_worth_what_a_whole_pass_without_it_says(name: str, both: A
                 values[kind][layer, head] = 0
                 change = (replayed(model, Gates(**values))[1] - usual)[range(len(TGT)), TGT].sum()
                 assert found["worth"][kind][layer][head] == pytest.approx(change, abs=1e-4)
+
+
+@pytest.mark.slow
+def test_heads_of_a_trained_model_where_most_units_never_fire(run_node: Any) -> None:
+    """What cannot fire is not computed: a bound that were too narrow would show here, as in no random model."""
+    model = translator.load("de-en", device="cpu")
+    trace = model.translate("Gestern habe ich in der Stadt ein gutes Buch gekauft.", method="greedy")
+    expected = head_importance(model, trace)
+    folder, config = model.bundle.folder, asdict(model.bundle.model.config)
+    src, tgt = ([token.id for token in side] for side in (trace.src, trace.tgt))
+    task = {"config": config, "weights": str(folder / "model.safetensors"), "src": src, "tgt": tgt, "rows": 1}
+    found = run_node("engine.mjs", {**task, "gates": {}})["worth"]
+    for kind, values in expected.items():
+        np.testing.assert_allclose(found[kind], values, atol=5e-5, rtol=0)
 
 
 @pytest.mark.parametrize("name", ["as it is", "odd sizes", "learned positions"])

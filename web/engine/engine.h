@@ -14,7 +14,7 @@ typedef unsigned short half; /* the bits of a float16 */
 
 /* y = x · weightᵀ + bias. */
 typedef struct {
-  const void *weight; /* [rows, columns], float16 where `halves`, or else float32 */
+  void *weight;       /* [rows, columns], float16 where `halves`, or else float32; or turned: [columns, rows] */
   const float *bias;  /* [rows], or 0 */
   int rows, columns, halves;
 } Linear;
@@ -32,6 +32,7 @@ typedef struct {
   Attention own, cross; /* `cross` is the decoder's alone */
   Linear up, down;
   Norm norm;
+  const float *lengths; /* [d_ff] of the rows of `up`, where a ReLU follows */
 } Layer;
 
 /* The encoder, or the decoder. */
@@ -56,6 +57,12 @@ typedef struct {
   Linear output;
 } Transformer;
 
+/* What a pass leaves for others that begin in its midst, for each of a stack's layers. Each may be 0. */
+typedef struct {
+  float *states, *mixed; /* what each attention reads, [L, attentions, B, T, D], and its heads give, [..., I] */
+  float *reads, *sums;   /* what each feed-forward layer reads, [L, B, T, D], and its sums before the ReLU, [..., F] */
+} Record;
+
 extern Transformer model;
 
 enum { RELU, GELU, SILU, NONE };
@@ -67,10 +74,23 @@ void release(unsigned place);
 
 /* linear.c */
 void linear(const Linear *layer, int first, int last, const float *x, int count, float *y);
+void linear_of(const Linear *layer, const int *which, int many, const float *x, int count, float *y);
 void widen(const half *from, int count, float *to);
+
+/* sparse.c */
+void sparse_linear(const Linear *layer, const int *columns, int many, const float *x, int count, float *y);
+int turn(const Linear *layer);
+
+/* near.c */
+float *row_lengths(const Linear *layer);
+void near_feed_forward(const Layer *layer, const float *usual, const float *sums, const float *read, int B, int T,
+                       float *update, float *near, float *wide);
 
 /* pointwise.c */
 float exponential(float x);
+double exponential_sum(const float *x, int count, float most);
+double logarithm(double x);
+float largest(const float *x, int count);
 void layer_norm(const Norm *norm, const float *x, int count, float *y);
 void activate(float *x, int count);
 void add(float *x, const float *update, int count);

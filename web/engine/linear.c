@@ -2,29 +2,11 @@
 #include <wasm_simd128.h>
 
 #include "engine.h"
+#include "vectors.h"
 
-enum { ROWS = 4, WIDEST = 16384 }; /* the widest input that there is room for */
+enum { ROWS = 4 };
 
-/* A float16 shifted into the place of a float32 is its value times 2^-112, denormals too. Either the weight is
- * scaled back (WHOLE), or, where it is used once, the other factor by SHARE and the sum by REST: both are exact. */
-static const float WHOLE = 0x1p112f, SHARE = 0x1p100f, REST = 0x1p12f;
-
-static inline v128_t shifted(v128_t bits) { /* four halves, each in 32 bits with its sign extended */
-  return wasm_v128_and(wasm_i32x4_shl(bits, 13), wasm_i32x4_const_splat((int)0x8fffe000));
-}
-
-static inline v128_t four_halves(const half *w) { return shifted(wasm_i32x4_load16x4(w)); }
-
-/* The last one to three of a row, and zeros. */
-static inline v128_t last_halves(const half *w, int count) {
-  return shifted(wasm_i32x4_make((short)w[0], count > 1 ? (short)w[1] : 0, count > 2 ? (short)w[2] : 0, 0));
-}
-
-static inline v128_t last_floats(const float *x, int count) {
-  return wasm_f32x4_make(x[0], count > 1 ? x[1] : 0, count > 2 ? x[2] : 0, 0);
-}
-
-static inline v128_t plus_product(v128_t sum, v128_t a, v128_t b) { return wasm_f32x4_add(sum, wasm_f32x4_mul(a, b)); }
+static float wide[ROWS * WIDEST]; /* float16 weights as float32, to be used several times */
 
 /* The sums over the lanes of four vectors, as one vector. */
 static inline v128_t sums(v128_t a, v128_t b, v128_t c, v128_t d) {
@@ -158,7 +140,6 @@ static void row_linear_halves(const Linear *layer, int first, int last, const fl
 }
 
 static void linear_halves(const Linear *layer, int first, int last, const float *x, int count, float *y) {
-  static float wide[ROWS * WIDEST];
   int columns = layer->columns, width = last - first;
   for (int n = first; n < last; n += ROWS) {
     int rows = last - n < ROWS ? last - n : ROWS;
@@ -176,4 +157,22 @@ void linear(const Linear *layer, int first, int last, const float *x, int count,
     row_linear_halves(layer, first, last, x, y);
   else
     linear_halves(layer, first, last, x, count, y);
+}
+
+/* The layer's outputs `which` [many], in this order: x [count, columns], y [count, many]. */
+void linear_of(const Linear *layer, const int *which, int many, const float *x, int count, float *y) {
+  int columns = layer->columns;
+  for (int n = 0; n < many; n += ROWS) {
+    int rows = many - n < ROWS ? many - n : ROWS;
+    const float *w[ROWS];
+    float bias[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+      int from = which[n + (i < rows ? i : 0)];
+      long at = (long)from * columns;
+      bias[i] = layer->bias ? layer->bias[from] : 0;
+      w[i] = layer->halves ? wide + i * columns : (const float *)layer->weight + at;
+      if (layer->halves) widen((const half *)layer->weight + at, columns, wide + i * columns);
+    }
+    by_floats((Floats){w[0], w[1], w[2], w[3]}, columns, bias, rows, x, count, y + n, many);
+  }
 }

@@ -28,8 +28,9 @@ int EXPORT(stack)(int which, int layers, int heads, int d_head, int d_ff) {
   return 1;
 }
 
-/* One matrix of a layer, by its part as in the enum. */
-void EXPORT(layer_linear)(int which, int at, int part, const void *weight, const float *bias, int halves) {
+/* One matrix of a layer, by its part as in the enum. What reads a ReLU's output is stored anew by columns, in its place.
+ * Returns 0 if memory ran out. */
+int EXPORT(layer_linear)(int which, int at, int part, void *weight, const float *bias, int halves) {
   Stack *stack = stack_of(which);
   Layer *layer = stack->layer + at;
   int inner = stack->inner, width = model.d_model;
@@ -39,9 +40,14 @@ void EXPORT(layer_linear)(int which, int at, int part, const void *weight, const
     case ATTENTION_OUT: layer->own.out = out; break;
     case CROSS_QKV: layer->cross.qkv = qkv; break;
     case CROSS_OUT: layer->cross.out = out; break;
-    case FEED_FORWARD_UP: layer->up = (Linear){weight, bias, stack->d_ff, width, halves}; break;
-    case FEED_FORWARD_DOWN: layer->down = (Linear){weight, bias, width, stack->d_ff, halves}; break;
+    case FEED_FORWARD_UP:
+      layer->up = (Linear){weight, bias, stack->d_ff, width, halves};
+      return model.activation != RELU || (layer->lengths = row_lengths(&layer->up));
+    case FEED_FORWARD_DOWN:
+      layer->down = (Linear){weight, bias, width, stack->d_ff, halves};
+      return model.activation == RELU ? turn(&layer->down) : 1;
   }
+  return 1;
 }
 
 /* One norm of a layer, or, as FINAL, that after the last. */
@@ -57,13 +63,13 @@ void EXPORT(layer_norms)(int which, int at, int part, const float *weight, const
 }
 
 /* The token vectors of the source (0) or the target (1), what is added for each position, and their norm if any. */
-void EXPORT(embedding)(int target, const void *table, int halves, int vocab, const float *positions,
+void EXPORT(embedding)(int target, void *table, int halves, int vocab, const float *positions,
                        const float *norm_weight, const float *norm_bias) {
   Embedding *side = target ? &model.tgt : &model.src;
   *side = (Embedding){{table, 0, vocab, model.d_model, halves}, positions, {norm_weight, norm_bias}};
 }
 
 /* The projection to logits. */
-void EXPORT(output)(const void *weight, const float *bias, int halves, int vocab) {
+void EXPORT(output)(void *weight, const float *bias, int halves, int vocab) {
   model.output = (Linear){weight, bias, vocab, model.d_model, halves};
 }

@@ -92,7 +92,7 @@ void add(float *x, const float *update, int count) {
 }
 
 /* The natural logarithm of x > 0: x = m · 2^e, and 2 artanh((m - 1) / (m + 1)) as a series. */
-static double logarithm(double x) {
+double logarithm(double x) {
   union {
     double value;
     long long bits;
@@ -129,7 +129,7 @@ static inline v128_t plus_four(v128_t sums, v128_t each) {
 }
 
 /* The sum of e^(x - most) over x [count], summed in double precision. */
-static double exponential_sum(const float *x, int count, float most) {
+double exponential_sum(const float *x, int count, float most) {
   v128_t sums = wasm_f64x2_const_splat(0), shift = wasm_f32x4_splat(most);
   int k = 0;
   for (; k + 4 <= count; k += 4) sums = plus_four(sums, exponentials(wasm_f32x4_sub(wasm_v128_load(x + k), shift)));
@@ -138,7 +138,8 @@ static double exponential_sum(const float *x, int count, float most) {
   return sum;
 }
 
-static float largest(const float *x, int count) {
+/* The largest of x [count]. */
+float largest(const float *x, int count) {
   v128_t most = wasm_f32x4_splat(x[0]);
   int k = 0;
   for (; k + 4 <= count; k += 4) most = wasm_f32x4_pmax(most, wasm_v128_load(x + k));

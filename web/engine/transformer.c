@@ -1,10 +1,13 @@
 /* The passes of translator/model/transformer.py; every attention weight comes out, where it is asked for. */
 #include "engine.h"
 
-/* Room for what a layer computes between its input and its output, for `count` positions. */
+/* What a pass leaves and is near to, and room for what a layer computes between its input and its output. */
 typedef struct {
-  float *read, *update, *projected, *mixed, *wide, *weights;
+  const Record *to, *by;
+  float *read, *update, *projected, *mixed, *wide, *near, *weights;
 } Scratch;
+
+static const Record nothing;
 
 static int make_scratch(Scratch *scratch, const Stack *stack, int count, int longest) {
   unsigned size = (unsigned)count * sizeof(float);
@@ -13,8 +16,15 @@ static int make_scratch(Scratch *scratch, const Stack *stack, int count, int lon
   scratch->projected = allocate(size * 3u * (unsigned)stack->inner);
   scratch->mixed = allocate(size * (unsigned)stack->inner);
   scratch->wide = allocate(size * (unsigned)stack->d_ff);
+  scratch->near = allocate(size * (unsigned)model.d_model);
   scratch->weights = allocate((unsigned)longest * sizeof(float));
-  return scratch->weights && scratch->wide && scratch->mixed && scratch->projected && scratch->update && scratch->read;
+  return scratch->weights && scratch->near && scratch->wide && scratch->mixed && scratch->projected &&
+         scratch->update && scratch->read;
+}
+
+/* Write `count` numbers to place `at` of a record, if there is one. */
+static void note(float *record, int at, const float *values, int count) {
+  if (record) __builtin_memcpy(record + at * count, values, (unsigned)count * sizeof(float));
 }
 
 static const float *enter(const Norm *norm, const float *x, int count, float *read) {
@@ -28,12 +38,30 @@ static void leave(const Norm *norm, float *x, const float *update, int count) {
   if (!model.pre_norm) layer_norm(norm, x, count, x);
 }
 
-static void feed_forward(const Stack *stack, const Layer *layer, float *x, int count, Scratch *scratch) {
-  const float *read = enter(&layer->norm, x, count, scratch->read);
-  linear(&layer->up, 0, stack->d_ff, read, count, scratch->wide);
-  activate(scratch->wide, count * stack->d_ff);
-  linear(&layer->down, 0, model.d_model, scratch->wide, count, scratch->update);
-  leave(&layer->norm, x, scratch->update, count);
+/* The outputs of layer `l` for what it reads, [B, T, D], into scratch->update. */
+static void transform(const Stack *stack, int l, const float *read, int B, int T, Scratch *scratch) {
+  const Layer *layer = stack->layer + l;
+  const Record *by = scratch->by;
+  int count = B * T, F = stack->d_ff, D = model.d_model;
+  if (by && model.activation == RELU) {
+    near_feed_forward(layer, by->reads + l * T * D, by->sums + l * T * F, read, B, T, scratch->update, scratch->near,
+                      scratch->wide);
+    return;
+  }
+  linear(&layer->up, 0, F, read, count, scratch->wide);
+  note(scratch->to->reads, l, read, count * D);
+  note(scratch->to->sums, l, scratch->wide, count * F);
+  activate(scratch->wide, count * F);
+  if (model.activation == RELU)
+    sparse_linear(&layer->down, 0, F, scratch->wide, count, scratch->update);
+  else
+    linear(&layer->down, 0, D, scratch->wide, count, scratch->update);
+}
+
+static void feed_forward(const Stack *stack, int l, float *x, int B, int T, Scratch *scratch) {
+  const Norm *norm = &stack->layer[l].norm;
+  transform(stack, l, enter(norm, x, B * T, scratch->read), B, T, scratch);
+  leave(norm, x, scratch->update, B * T);
 }
 
 static void merge(const Attention *attention, float *x, int count, Scratch *scratch) {
@@ -73,34 +101,29 @@ static void encoder_attention(const Layer *layer, float *x, int B, int S, const 
   merge(&layer->own, x, B * S, scratch);
 }
 
-/* Write `count` numbers to place `at` of a record, if there is one. */
-static void note(float *record, int at, const float *values, int count) {
-  if (record) __builtin_memcpy(record + at * count, values, (unsigned)count * sizeof(float));
-}
-
 /* Read a source, from sublayer `from` on: an attention and a feed-forward layer in turn.
  *
  * x: [B, S, D], what the first of these sublayers reads; the memory afterwards.
  * keep: [S], 0 where padding is not to be read, or 0 for all. gates: [L, B, H], or 0.
- * maps: [L, B, H, S, S]; states: [L, B, S, D] and mixed: [L, B, S, I], what each attention reads and what its heads
- * give. Each of the three may be 0.
+ * maps: [L, B, H, S, S], or 0. to: what this pass is to leave for others, or 0. by: what a pass over one such source
+ * left, to which these are near, or 0.
  * Returns 0 if memory ran out.
  */
-int EXPORT(encode)(float *x, int B, int S, int from, const byte *keep, const float *gates, float *maps, float *states,
-                   float *mixed) {
+int EXPORT(encode)(float *x, int B, int S, int from, const byte *keep, const float *gates, float *maps,
+                   const Record *to, const Record *by) {
   const Stack *stack = &model.encoder;
   unsigned place = mark();
-  Scratch scratch;
+  Scratch scratch = {.to = to ? to : &nothing, .by = by};
   int ready = make_scratch(&scratch, stack, B * S, S), rows = B * stack->heads;
   for (int l = from / 2; ready && l < stack->layers; l++) {
     const Layer *layer = stack->layer + l;
     if (from <= 2 * l) {
       float *map = maps ? maps + l * rows * S * S : 0;
-      note(states, l, x, B * S * model.d_model);
+      note(scratch.to->states, l, x, B * S * model.d_model);
       encoder_attention(layer, x, B, S, gates ? gates + l * rows : 0, keep, map, &scratch);
-      note(mixed, l, scratch.mixed, B * S * stack->inner);
+      note(scratch.to->mixed, l, scratch.mixed, B * S * stack->inner);
     }
-    feed_forward(stack, layer, x, B * S, &scratch);
+    feed_forward(stack, l, x, B, S, &scratch);
   }
   layer_norm(&stack->norm, x, B * S, x);
   release(place);
@@ -167,36 +190,35 @@ static void cross_attention(const Layer *layer, float *x, const Span *span, cons
  * cache: [L, B, capacity, 2, I], keys and values, to which these are added.
  * source: what `start` gave, [L, memories, S, 2, I]; memories is 1, which all rows read, or B. keep: [S], or 0.
  * own_gates, cross_gates: [L, B, H], or 0.
- * own: [L, B, H, T, capacity], of which row t is written up to first + t; cross: [L, B, H, T, S];
- * states: [L, 2, B, T, D] and mixed: [L, 2, B, T, I], what each attention reads and what its heads give.
- * Each of the four may be 0.
+ * own: [L, B, H, T, capacity], of which row t is written up to first + t; cross: [L, B, H, T, S]. Each may be 0.
+ * to, by: as those of `encode`.
  * Returns 0 if memory ran out.
  */
 int EXPORT(decode)(float *x, int B, int T, int first, int from, float *cache, int capacity, const float *source,
                    int memories, int S, const byte *keep, const float *own_gates, const float *cross_gates, float *own,
-                   float *cross, float *states, float *mixed) {
+                   float *cross, const Record *to, const Record *by) {
   const Stack *stack = &model.decoder;
   Span span = {B, T, first, capacity, memories, S, keep};
   unsigned place = mark();
-  Scratch scratch;
+  Scratch scratch = {.to = to ? to : &nothing, .by = by};
   int ready = make_scratch(&scratch, stack, B * T, S > capacity ? S : capacity);
   int rows = B * stack->heads, past = B * capacity * 2 * stack->inner;
   int size = B * T * model.d_model, inner = B * T * stack->inner;
   for (int l = from / 3; ready && l < stack->layers; l++) {
     const Layer *layer = stack->layer + l;
     if (from <= 3 * l) {
-      note(states, 2 * l, x, size);
+      note(scratch.to->states, 2 * l, x, size);
       own_attention(layer, x, &span, cache + l * past, own_gates ? own_gates + l * rows : 0,
                     own ? own + l * rows * T * capacity : 0, &scratch);
-      note(mixed, 2 * l, scratch.mixed, inner);
+      note(scratch.to->mixed, 2 * l, scratch.mixed, inner);
     }
     if (from <= 3 * l + 1) {
-      note(states, 2 * l + 1, x, size);
+      note(scratch.to->states, 2 * l + 1, x, size);
       cross_attention(layer, x, &span, source + l * memories * S * 2 * stack->inner,
                       cross_gates ? cross_gates + l * rows : 0, cross ? cross + l * rows * T * S : 0, &scratch);
-      note(mixed, 2 * l + 1, scratch.mixed, inner);
+      note(scratch.to->mixed, 2 * l + 1, scratch.mixed, inner);
     }
-    feed_forward(stack, layer, x, B * T, &scratch);
+    feed_forward(stack, l, x, B, T, &scratch);
   }
   layer_norm(&stack->norm, x, B * T, x);
   release(place);

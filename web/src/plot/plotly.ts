@@ -73,17 +73,22 @@ export const loadPlotly = (address: string, lost: (why: string) => void, tries =
 
 const LATEST = 500; // ms
 
-/** Fetch plotly.js at once, but run it, which takes long, after the first map was drawn without it, or soon anyway. */
-export const bringPlotly = (address: string, lost: (why: string) => void): void => {
-  document.head.append(el("link", { rel: "preload", as: "script", href: address }));
+/** Do, once, what takes long after the first map was drawn without plotly.js, or soon anyway. */
+export const afterSketch = (run: () => void): void => {
   let waits = true;
-  const run = () => {
-    if (waits) loadPlotly(address, lost);
+  const once = () => {
+    if (waits) run();
     waits = false;
   };
-  const painted = () => requestAnimationFrame(() => setTimeout(run));
+  const painted = () => requestAnimationFrame(() => setTimeout(once));
   addEventListener("explorer-sketched", painted, { once: true });
-  setTimeout(run, LATEST);
+  setTimeout(once, LATEST);
+};
+
+/** Fetch plotly.js at once, but run it, which takes long, after the first map. */
+export const bringPlotly = (address: string, lost: (why: string) => void): void => {
+  document.head.append(el("link", { rel: "preload", as: "script", href: address }));
+  afterSketch(() => loadPlotly(address, lost));
 };
 
 /** Run once plotly.js is there; the answer takes that back. */

@@ -16,7 +16,8 @@ export const refused = (answer: object): answer is Refusal => "error" in answer 
 export interface TraceRequest {
   text: string;
   direction: string;
-  settings: Settings;
+  /** What is not said is as the checkpoint does it. */
+  settings: Partial<Settings>;
   id?: string;
   /** Ids that it begins with. */
   prefix?: number[];

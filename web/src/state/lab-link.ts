@@ -1,6 +1,7 @@
 /* A link that opens the lab at the same question; all of it in the fragment, which no server sees. */
 
 import type { LabQuestion } from "./ask";
+import { idsIn } from "./permalink";
 
 export const labLink = ({ view, options, text, target, direction }: LabQuestion): string => {
   const part = new URLSearchParams({ lab: view, d: direction ?? "", t: text });
@@ -27,13 +28,12 @@ export const readLabLink = (hash: string): LabQuestion | null => {
   const part = new URLSearchParams(hash.replace(/^#/, ""));
   const [view, text] = [part.get("lab"), part.get("t")];
   if (!view || text === null) return null;
-  const ids = (part.get("y") ?? "").split(".").map(Number);
-  const known = part.get("y") && ids.every((id) => Number.isInteger(id) && id >= 0);
+  const ids = idsIn(part.get("y"));
   return {
     view,
     options: optionsIn(part.get("o")),
     text,
-    target: known ? ids : null,
+    target: ids.length ? ids : null,
     direction: part.get("d"),
   };
 };

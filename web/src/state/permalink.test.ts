@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { example } from "../test/example";
+import { example, payload } from "../test/example";
+import { Translation } from "../trace/translation";
 import { permalink, readPermalink } from "./permalink";
 import { FIRST_STATE, type View, within } from "./view";
 
@@ -23,6 +24,15 @@ describe("a link", () => {
     const link = readPermalink("#t=x&k=none&l=99&h=-1&s=abc&v=pie&u=letter&tp=nan&m=magic&b=4")!;
     expect(within(trace, link.view)).toEqual({});
     expect(link.settings).toEqual({ beam: 4 });
+  });
+
+  it("brings a forced beginning back, or none", () => {
+    expect(readPermalink(hashOf(FIRST_STATE))!.prefix).toEqual([]);
+    const forced = new Translation({ ...payload(), prefix: [7, 0, 410] });
+    const link = new URL(permalink({ trace: forced, state: FIRST_STATE })).hash;
+    expect(readPermalink(link)!.prefix).toEqual([7, 0, 410]);
+    for (const wrong of ["7.x", "-1", "7..9", "", "1e3", "99999999999"])
+      expect(readPermalink(`#t=x&p=${wrong}`)!.prefix).toEqual([]);
   });
 
   it("without a text is none", () => {

@@ -28,6 +28,8 @@ export interface Linked {
   text: string;
   direction: string | null;
   settings: Partial<Settings>;
+  /** Ids that the translation begins with; none: it is the model's own from the start. */
+  prefix: number[];
   view: Wish;
 }
 
@@ -40,6 +42,7 @@ export const permalink = ({ trace, state }: { trace: Translation; state: View })
     const key = SETTING_KEYS[name];
     if (key) set(key, value);
   }
+  if (trace.prefix.length) set("p", trace.prefix.join("."));
   set("k", state.kind);
   set("l", state.layer + 1);
   set("h", state.head + 1);
@@ -64,6 +67,12 @@ const settingsIn = (part: URLSearchParams): Partial<Settings> => {
   return settings;
 };
 
+/** Ids with dots between them; none, if anything else stands there. */
+export const idsIn = (text: string | null): number[] => {
+  const ids = text ? text.split(".") : [];
+  return ids.every((id) => /^\d{1,9}$/.test(id)) ? ids.map(Number) : [];
+};
+
 /** What a link asks for, or null; what it says of numbers that are none is left out. */
 export const readPermalink = (hash: string): Linked | null => {
   const part = new URLSearchParams(hash.replace(/^#/, ""));
@@ -79,7 +88,8 @@ export const readPermalink = (hash: string): Linked | null => {
     view: part.get("v"),
   };
   for (const [name, key] of VIEW_KEYS) view[name] = part.get(key);
-  return { text, direction: part.get("d"), settings: settingsIn(part), view };
+  const prefix = idsIn(part.get("p"));
+  return { text, direction: part.get("d"), settings: settingsIn(part), prefix, view };
 };
 
 /** The station of the lesson that a link opens, or null. */

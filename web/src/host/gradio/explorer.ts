@@ -8,13 +8,14 @@ import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { HubServer } from "../../protocol/hub";
 import type { Message, TracePayload } from "../../protocol/messages";
-import { type Answer, type ExplorerServer, refused } from "../../protocol/server";
+import { type Answer, type ExplorerServer } from "../../protocol/server";
 import { comparisonInLink } from "../../state/compare-link";
 import { readDirection } from "../../state/direction";
 import { readPermalink } from "../../state/permalink";
 import { Explorer } from "../../tabs/explorer/explorer";
 import { type Props, type Watch, firstExample, pageData } from "../../tabs/page";
-import { isBusy, makeBusy } from "./busy";
+import { type Beginning, makeBeginning } from "./beginning";
+import { makeBusy } from "./busy";
 import { dim } from "./dimming";
 import { entry } from "./entry";
 import { type Examples, makeExamples } from "./examples";
@@ -52,6 +53,7 @@ class ExplorerPage {
   private readonly busy: (on: boolean) => void;
   private readonly examples: Examples;
   private readonly opening: Opening;
+  private readonly beginning: Beginning | null;
   private readonly loading: () => void;
   private readonly inspect: () => void;
   private readonly settings: () => void;
@@ -69,7 +71,6 @@ class ExplorerPage {
   private shownWith = "";
   /** Where the server lends its checkpoints; a live page has no such server. */
   private readonly here: Here | null;
-  private readonly server: ExplorerServer | null;
 
   constructor(
     element: Element,
@@ -78,7 +79,7 @@ class ExplorerPage {
   ) {
     const lends = given?.local ? (given as ExplorerServer & Lends) : null;
     this.here = lends && new Here(lends, (text) => this.x.notice(text));
-    const server = (this.server = this.here?.server ?? given);
+    const server = this.here?.server ?? given;
     const x = (this.x = new Explorer(element, { server, onPick: () => this.keep() }));
     entry.explorer = x;
     this.busy = makeBusy(() => this.lost(), server?.gone);
@@ -88,6 +89,15 @@ class ExplorerPage {
       announce: (trace) => this.announce(trace, this.untouched),
     });
     this.opening = readOpening(x, this.examples);
+    this.beginning =
+      server &&
+      makeBeginning(x, {
+        server,
+        busy: this.busy,
+        next: () => ++this.run,
+        last: () => this.run,
+        announce: (trace) => this.announce(trace, this.shownWith),
+      });
     this.loading = makeLoading(x, server);
     this.inspect = makeInspection(x, server);
     this.listen();
@@ -207,7 +217,7 @@ class ExplorerPage {
     });
     this.x.root.addEventListener(
       RESUME,
-      (event) => void this.resume((event as CustomEvent<Resuming>).detail),
+      (event) => void this.beginning?.resume((event as CustomEvent<Resuming>).detail),
     );
     this.x.root.addEventListener(SWITCH, (event) =>
       setDirection((event as CustomEvent<string>).detail),
@@ -217,28 +227,6 @@ class ExplorerPage {
       this.settled = false; // what is still shown is not of this address
       location.reload(); // a link put into an open page's address is followed like one that opens it
     });
-  }
-  /** Translate on from a candidate: the translation begins with the tokens before it, and with it. */
-  private async resume({ prefix, word }: Resuming): Promise<void> {
-    const { x, server } = this;
-    if (!server || isBusy()) return;
-    const { source: text, direction: way, settings } = x.trace;
-    const run = ++this.run;
-    this.busy(true);
-    const asked = server.resume({ text, direction: way, settings, prefix });
-    const answer: Answer<TracePayload> = await asked.catch(() => ({
-      error: t("No answer from the server. Please try again."),
-    }));
-    if (run !== this.run) return;
-    this.busy(false);
-    if (refused(answer)) return x.notice(tMessage(answer.error), true);
-    x.show(answer);
-    this.announce(answer, this.shownWith);
-    const step = prefix.length;
-    x.set({ step: step - 1 });
-    const said =
-      "From step {step} on translated with {word}. Press Translate for the model's own choice.";
-    x.notice(t(said, { step, word }));
   }
   /** Another direction was chosen, and the sentence stays. */
   private turned(): void {
@@ -298,8 +286,11 @@ class ExplorerPage {
     this.examples.offer();
     this.loading();
     dim(this.x); // what was shown before the fields were filled may be theirs by now
-    if (this.opening.isPending()) press("translate");
-    else this.retype();
+    const { linked } = this.opening;
+    if (!this.opening.isPending()) this.retype();
+    else if (linked?.prefix.length && this.beginning)
+      void this.beginning.follow(linked).then(() => this.retype());
+    else press("translate");
   }
   private retype(): void {
     if (!this.opening.retype()) return;

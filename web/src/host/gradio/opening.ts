@@ -2,6 +2,7 @@
 
 import { t } from "../../i18n/words";
 import { directionInSearch, readDirection } from "../../state/direction";
+import { fragment, keepFragment, typedSince } from "../../state/kept";
 import { pairOf } from "../../state/pair";
 import { type Linked, permalink, readPermalink } from "../../state/permalink";
 import { type Example, firstExample, pageData } from "../../tabs/page";
@@ -25,24 +26,11 @@ export interface Opening {
   retype(): boolean;
 }
 
-const KEY = "explorer";
-const TYPED = "typed";
-
-/** What this entry of the browser's history showed last, as a link's fragment: who comes back finds it again. */
-const remembered = (): string | null => {
-  const kept: unknown = history.state?.[KEY];
-  return typeof kept === "string" ? kept : null;
-};
-
 /** Keep what is shown, and what is typed since, with the present entry of the browser's history; no server sees it. */
 export const keepShown = (x: Explorer): void => {
   if (!x.trace || x.trace.live) return;
   const text = field("source-text")?.value ?? "";
-  const kept = {
-    [KEY]: new URL(permalink(x)).hash,
-    [TYPED]: text === x.trace.source ? "" : text,
-  };
-  history.replaceState({ ...history.state, ...kept }, "");
+  keepFragment(new URL(permalink(x)).hash, text === x.trace.source ? "" : text);
 };
 
 const offered = (way: string | null): boolean =>
@@ -53,14 +41,14 @@ const readAddress = (): { asked: string | null; link: Linked | null } => {
   const { directions, hub } = pageData();
   const asked =
     directionInSearch(location.search, directions) ?? pairOf(navigator.language, directions, hub);
-  const link = readPermalink(remembered() ?? location.hash);
+  const link = readPermalink(fragment());
   if (link) link.direction ||= asked || directions[0];
   return { asked, link };
 };
 
 /** The example whose translation is what a link means. */
-const storedOf = ({ text, direction: way, settings }: Linked): Example | undefined =>
-  Object.keys(settings).length
+const storedOf = ({ text, direction: way, settings, prefix }: Linked): Example | undefined =>
+  Object.keys(settings).length || prefix.length
     ? undefined
     : pageData().examples.find((each) => each.text === text && each.direction === way);
 
@@ -78,7 +66,7 @@ export const readOpening = (x: Explorer, examples: Examples): Opening => {
   const { asked, link } = readAddress();
   const linked = link && offered(link.direction) ? link : null;
   let pending = false;
-  let typed = linked ? String(history.state?.[TYPED] ?? "") : "";
+  let typed = linked ? typedSince() : "";
 
   const first = (current: Fields): Fields => {
     const way = link ? link.direction : asked;

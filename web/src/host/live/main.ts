@@ -7,7 +7,7 @@ import { plant } from "../../dom/template";
 import { fetchWords, pageLanguage } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { ANSWERED } from "../../live/calls";
-import { bringPlotly } from "../../plot/plotly";
+import { afterSketch, bringPlotly } from "../../plot/plotly";
 import type { LabServer } from "../../protocol/lab";
 import type { ExplorerServer } from "../../protocol/server";
 import { answersOnly, askLab } from "../../state/ask";
@@ -143,8 +143,16 @@ const open = async (): Promise<void> => {
   const opens = firstExample(first);
   if (opens) send({ kind: "example", id: opens.id });
   else entry.explorer.empty(t("Nothing translated yet."));
-  mountLiveCompare(client, weights, channel(), fields);
-  mountLab(document.querySelector("#lab")!, server, fields);
+  const others = new Promise<void>((done) => {
+    const mount = () => {
+      mountLiveCompare(client, weights, channel(), fields);
+      mountLab(document.querySelector("#lab")!, server, fields);
+      done();
+    };
+    if (location.hash)
+      mount(); // which may be a link to one of them
+    else afterSketch(mount);
+  });
   const positions = document.querySelector<HTMLElement>("#positions")!;
   whenFirstShown("positions-tab", () => mountPositions(positions, client, weights));
   const computes = canCompute();
@@ -156,7 +164,7 @@ const open = async (): Promise<void> => {
   }
   fill(entry.opened([opens?.text ?? "", first, ...settingValues()]));
   await entry.go();
-  if (!computes) onlyExamples();
+  if (!computes) void others.then(onlyExamples);
   else asked();
   follow();
   addEventListener("hashchange", follow);

@@ -1,12 +1,9 @@
 /* What a translation loses when one head is silent: analysis/interventions.py's `head_importance`. */
 
 import type { Kind } from "../../protocol/messages";
-import { headSize } from "./config";
+import { decoderWidth, headSize } from "./config";
 import type { Encoded } from "./passes";
 import { padded, type Transformer } from "./transformer";
-
-/** Rows that are projected to the vocabulary at once. */
-const CHUNK = 128;
 
 /** The sublayers of a layer, and the attentions among them: of the encoder, and of the decoder. */
 const SUBLAYERS = { encoder: 2, decoder: 3 } as const;
@@ -19,12 +16,16 @@ const PLACES: Record<Kind, { stack: "encoder" | "decoder"; attention: number; at
   cross: { stack: "decoder", attention: 2, at: 1 },
 };
 
-/** What the attentions of a stack read, [attentions, length, D], and what their heads gave, [attentions, length, I]. */
+/**
+ * What a pass with every head on left: what the attentions of a stack read, [attentions, length, D], what their heads
+ * gave, [attentions, length, I], and all of its `Record` in the engine's memory.
+ */
 interface Recorded {
   length: number;
   inner: number;
   states: number;
   mixed: number;
+  record: number;
 }
 
 /** One translation, with every head on. */
@@ -70,13 +71,13 @@ function readSource(
   const { heap, config } = model;
   const encoder = recorded(model, "encoder", padded(srcIds, config).length);
   const decoder = recorded(model, "decoder", tgtIds.length);
-  const encoded = model.encode(srcIds, {}, encoder.states, encoder.mixed);
+  const encoded = model.encode(srcIds, {}, encoder.record);
   const source = { model, encoded, tgtIds, encoder, decoder, usual: 0 };
   const [usual] = heap.scoped(() => {
     const x = heap.numbers(tgtIds.length * config.d_model);
     const reads = heap.putWhole([config.start_id, ...tgtIds.slice(0, -1)]);
     heap.exports.embed(1, reads, 1, tgtIds.length, 0, x);
-    decode(source, encoded.source, x, 1, 0, decoder);
+    decode(source, encoded.source, x, 1, 0, true);
     return scores(source, x, 1);
   });
   return { ...source, usual: usual! };
@@ -90,9 +91,13 @@ function recorded(
 ): Recorded {
   const heads = config[`${stack}_heads`];
   const inner = heads * headSize(config, heads);
-  const rows = ATTENTIONS[stack] * config[`${stack}_layers`] * length;
+  const layers = config[`${stack}_layers`] * length;
+  const rows = ATTENTIONS[stack] * layers;
   const states = heap.numbers(rows * config.d_model);
-  return { length, inner, states, mixed: heap.numbers(rows * inner) };
+  const mixed = heap.numbers(rows * inner);
+  const reads = heap.numbers(layers * config.d_model);
+  const sums = heap.numbers(layers * (stack === "encoder" ? config.d_ff : decoderWidth(config)));
+  return { length, inner, states, mixed, record: heap.putWhole([states, mixed, reads, sums]) };
 }
 
 /** Summed log-probabilities [H] of the target where row h lacks head h of one layer. */
@@ -105,7 +110,7 @@ function without(source: Source, kind: Kind, layer: number): number[] {
   const x = heap.numbers(heads * length * config.d_model);
   const before = (layer * ATTENTIONS[stack] + at) * length;
   const [read, gave] = [states + 4 * before * config.d_model, mixed + 4 * before * inner];
-  heap.exports.silence(attention, layer, read, gave, length, x);
+  model.check(heap.exports.silence(attention, layer, read, gave, length, x));
   const from = layer * SUBLAYERS[stack] + at + 1;
   if (stack === "encoder") return scores(source, reread(source, x, heads, from), heads);
   decode(source, encoded.source, x, heads, from);
@@ -116,9 +121,10 @@ function without(source: Source, kind: Kind, layer: number): number[] {
 function reread(source: Source, x: number, rows: number, from: number): number {
   const { model, encoded, encoder, decoder } = source;
   const { heap, config } = model;
-  heap.exports.encode(x, rows, encoder.length, from, encoded.keep, 0, 0, 0, 0);
-  const read = heap.numbers(config.decoder_layers * rows * encoder.length * 2 * decoder.inner);
-  heap.exports.start(x, rows, encoder.length, read);
+  const S = encoder.length;
+  model.check(heap.exports.encode(x, rows, S, from, encoded.keep, 0, 0, 0, encoder.record));
+  const read = heap.numbers(config.decoder_layers * rows * S * 2 * decoder.inner);
+  heap.exports.start(x, rows, S, read);
   const size = decoder.length * config.d_model;
   const out = heap.numbers(rows * size);
   // The target's attention to itself in the first layer has not read any source yet.
@@ -128,39 +134,34 @@ function reread(source: Source, x: number, rows: number, from: number): number {
   return out;
 }
 
-/** Take x [rows, T, D] from sublayer `from` to the end. */
+/** Take x [rows, T, D] from sublayer `from` to the end: the pass that others are near to, which it is to record, or one. */
 function decode(
   { model, encoded, decoder }: Source,
   read: number,
   x: number,
   rows: number,
   from: number,
-  record?: Recorded,
+  first = false,
 ): void {
   const { heap, config } = model;
   const { length: T, inner } = decoder;
   const past = heap.numbers(config.decoder_layers * rows * T * 2 * inner);
   const memories = read === encoded.source ? 1 : rows;
   const { keep, length: S } = encoded;
-  const [states, mixed] = [record?.states ?? 0, record?.mixed ?? 0];
+  const [to, by] = first ? [decoder.record, 0] : [0, decoder.record];
   // prettier-ignore
-  heap.exports.decode(x, rows, T, 0, from, past, T, read, memories, S, keep, 0, 0, 0, 0, states, mixed);
+  model.check(heap.exports.decode(x, rows, T, 0, from, past, T, read, memories, S, keep, 0, 0, 0, 0, to, by));
 }
 
 /** Summed log-probability of the target in each row of what the decoder left, x [rows, T, D]. */
 function scores({ model, tgtIds }: Source, x: number, rows: number): number[] {
-  const { heap, config } = model;
-  const [T, V, D] = [tgtIds.length, config.tgt_vocab, config.d_model];
-  const out = new Array<number>(rows).fill(0);
-  const logits = heap.numbers(Math.min(CHUNK, rows * T) * V);
-  for (let at = 0; at < rows * T; at += CHUNK) {
-    const count = Math.min(CHUNK, rows * T - at);
-    heap.exports.project(x + 4 * at * D, count, logits);
-    for (let i = 0; i < count; i++) {
-      heap.exports.log_softmax(logits + 4 * i * V, V);
-      const id = tgtIds[(at + i) % T]!;
-      out[Math.floor((at + i) / T)]! += heap.floats(logits + 4 * (i * V + id), 1)[0]!;
-    }
-  }
-  return out;
+  const { heap } = model;
+  const T = tgtIds.length;
+  const ids = heap.putWhole(Array.from({ length: rows * T }, (_, i) => tgtIds[i % T]!));
+  const out = heap.numbers(rows * T);
+  model.check(heap.exports.score(x, ids, rows * T, out));
+  const found = heap.floats(out, rows * T);
+  return Array.from({ length: rows }, (_, row) =>
+    found.subarray(row * T, (row + 1) * T).reduce((sum, logProb) => sum + logProb, 0),
+  );
 }

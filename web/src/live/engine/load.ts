@@ -127,7 +127,7 @@ function loadStack(heap: Heap, config: ModelConfig, weights: Weights, which: num
       const [rows, columns, biased] = shapes[part]!;
       const [weight, halves] = weights.matrix(`${prefix}${name}.weight`, rows, columns);
       const bias = biased ? weights.floats(`${prefix}${name}.bias`, [rows]) : 0;
-      exports.layer_linear(which, at, part, weight, bias, halves);
+      if (!exports.layer_linear(which, at, part, weight, bias, halves)) heap.bytes(2 ** 32);
     });
     NORMS.forEach((name, part) => {
       if (name.startsWith("cross") && !decoder) return;

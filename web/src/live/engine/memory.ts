@@ -24,7 +24,7 @@ export interface Exports {
     weight: number,
     bias: number,
     halves: number,
-  ): void;
+  ): number;
   layer_norms(which: number, at: number, part: number, weight: number, bias: number): void;
   embedding(
     target: number,
@@ -46,8 +46,8 @@ export interface Exports {
     keep: number,
     gates: number,
     maps: number,
-    states: number,
-    mixed: number,
+    to: number,
+    by: number,
   ): number;
   start(memory: number, rows: number, length: number, read: number): void;
   decode(
@@ -66,8 +66,8 @@ export interface Exports {
     crossGates: number,
     own: number,
     cross: number,
-    states: number,
-    mixed: number,
+    to: number,
+    by: number,
   ): number;
   silence(
     attention: number,
@@ -78,6 +78,7 @@ export interface Exports {
     out: number,
   ): number;
   project(x: number, count: number, logits: number): void;
+  score(x: number, ids: number, count: number, logProbs: number): number;
   log_softmax(logits: number, count: number): void;
   entropy(logProbs: number, count: number): number;
   reorder(

@@ -56,9 +56,9 @@ export class Transformer {
   /**
    * Read a source (its end token included); what it takes is given back by the caller's `heap.scoped`.
    *
-   * `states` [L, S, D] and `mixed` [L, S, I] take, unless they are 0, what each attention reads and its heads give.
+   * `record`, unless it is 0, takes what this pass leaves for others (`Record` in web/engine/engine.h).
    */
-  encode(srcIds: readonly number[], gates: Gates = {}, states = 0, mixed = 0): Encoded {
+  encode(srcIds: readonly number[], gates: Gates = {}, record = 0): Encoded {
     const { config, heap, exports } = this;
     const ids = padded(srcIds, config);
     const S = ids.length;
@@ -70,7 +70,7 @@ export class Transformer {
       const maps = heap.numbers(L * H * S * S);
       const factors = gates.encoder ? heap.putFloats(gates.encoder) : 0;
       exports.embed(0, heap.putWhole(ids), 1, S, 0, x);
-      this.check(exports.encode(x, 1, S, 0, keep, factors, maps, states, mixed));
+      this.check(exports.encode(x, 1, S, 0, keep, factors, maps, record, 0));
       exports.start(x, 1, S, source);
       return heap.floats(maps, L * H * S * S).slice();
     });
@@ -277,7 +277,8 @@ export class Transformer {
     gates.ofRows = rows;
   }
 
-  private check(done: number): void {
+  /** Refuse where a call of the engine answers that memory ran out. */
+  check(done: number): void {
     if (!done) this.heap.bytes(2 ** 32); // which says that memory ran out
   }
 }
