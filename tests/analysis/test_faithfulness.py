@@ -87,10 +87,10 @@ def test_no_pass_reads_more_than_its_bound_and_stop_is_asked_before_each_and_aft
     said: list[str] = []
     encode = type(tiny.bundle.model).encode
 
-    def counted(model: object, src_ids: torch.Tensor, *rest: object) -> object:
+    def counted(model: object, src_ids: torch.Tensor, *rest: object, **options: object) -> object:
         said.append("pass")
         assert src_ids.numel() <= max(40, len(long.src))
-        return encode(model, src_ids, *rest)  # type: ignore[arg-type]
+        return encode(model, src_ids, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(type(tiny.bundle.model), "encode", counted)
     found = faithfulness(tiny, long, stop=lambda: bool(said.append("asked")))
