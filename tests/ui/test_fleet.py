@@ -93,6 +93,8 @@ def test_the_manifest_is_one_of_ray_serve_s_and_its_arguments_are_known() -> Non
     (page,) = (each for each in MANIFEST["applications"][0]["deployments"] if each["name"] == "page")
     assert (plan.host, plan.replicas) == (found.http_options.host, page["autoscaling_config"]["max_replicas"])
     assert page["autoscaling_config"]["target_ongoing_requests"] == QUEUE
+    made = application(app.args)._bound_deployment._deployment_config.autoscaling_config
+    assert {name: getattr(made, name) for name in page["autoscaling_config"]} == page["autoscaling_config"]
     assert page["graceful_shutdown_timeout_s"] > DEADLINE, "a request would be cut off"
 
 

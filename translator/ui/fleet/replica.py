@@ -29,8 +29,6 @@ ANSWER = 5.0
 """Seconds within which a healthy replica does the least piece of work."""
 QUEUE = 4
 """Requests that a replica has at a time, those that wait among them; beyond it another replica is started."""
-
-
 DELAYS = {"upscale_delay_s": 10, "downscale_delay_s": 300}
 """Seconds for which the load has to be more, or less, than the replicas are for."""
 SILENT = {"enable_access_log": False, "log_level": "WARNING"}
@@ -123,7 +121,7 @@ def application(args: Mapping[str, Any]) -> Application:
         "min_replicas": 1,
         "max_replicas": plan.replicas,
         "target_ongoing_requests": QUEUE,
-        "upscale_delay_s": 10,
+        **DELAYS,
     }
     found: Application = _deployed.options(autoscaling_config=scaling).bind(plan)
     return found
