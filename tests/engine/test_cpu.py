@@ -179,10 +179,11 @@ def test_without_numba_pytorch_takes_the_steps(
         monkeypatch.delitem(sys.modules, f"translator.engine.cpu.{module}", raising=False)
         monkeypatch.delattr(f"translator.engine.cpu.{module}", raising=False)
     engine = CpuEngine(make_model())
-    engine.compile(wait=True)
+    with caplog.at_level("INFO"):
+        engine.compile(wait=True)
     assert not is_ready(engine)
     (record,) = caplog.records
-    assert record.levelname == "WARNING" and "ModuleNotFoundError: import of numba" in record.getMessage()
+    assert record.levelname == "INFO" and "import of numba" in record.getMessage(), "it is a choice, and no failure"
     assert finish(search(engine, [5, 2], DecodeConfig(method="greedy"), max_length=3)).ids
 
 

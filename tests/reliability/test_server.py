@@ -113,8 +113,8 @@ def test_a_value_of_another_kind_is_refused_before_anything_looks_at_it(live: An
     assert CANARY not in answer.text
 
 
-@pytest.mark.parametrize("run", [1.5, None])
-def test_a_run_that_is_no_whole_number_is_carried_back_as_none(live: Any, run: object) -> None:
+@pytest.mark.parametrize("run", [1.5, None, 2**53, -(2**63) - 1, 10**400])
+def test_a_run_that_no_page_counts_to_is_carried_back_as_none(live: Any, run: object) -> None:
     visitor = live.visitor()
     visitor.join(None, data=[run, "Ich renne.", "de-en", *DEFAULTS])
     done = next(m for m in visitor.read() if m["msg"] == "process_completed")

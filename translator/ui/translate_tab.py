@@ -140,7 +140,7 @@ def _runner(models: Models) -> Callable[..., Generator[str | None, None, str | N
         request: gr.Request, number: Any, text: str, direction: str, *values: Any
     ) -> Generator[str | None, None, str | None]:
         asked = session.translate_stream(models, text, direction, settings_of(values), session=request.session_hash)
-        own = {"run": number if type(number) is int else None}  # not whatever else a stranger may send
+        own = {"run": number if type(number) is int and abs(number) < 2**53 else None}  # not whatever a stranger sends
         for message in asked:
             if message["kind"] != "step":
                 return answer({**message, **own})

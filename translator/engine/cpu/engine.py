@@ -134,5 +134,7 @@ class CpuEngine(EagerEngine):
                 compiled = Compiled(self.model)
                 compiled.check()
             self._compiled = compiled
+        except ModuleNotFoundError as error:  # the extra "fast" was not chosen
+            log.info("decoding is not compiled: %s", error)
         except Exception as error:  # whatever Numba cannot do here, PyTorch can
             log.warning("decoding is not compiled: %s: %s", type(error).__name__, error)
