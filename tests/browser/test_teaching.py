@@ -90,7 +90,7 @@ def test_steps_are_played_at_the_pace_that_is_chosen(
     page.get_by_label("Playback speed").select_option(pace)
     page.evaluate("""() => { window.times = [];
         new MutationObserver(() => window.times.push(performance.now()))
-            .observe(document.querySelector('.stepout'), { childList: true }); }""")
+            .observe(document.querySelector('.stepout'), { childList: true, characterData: true, subtree: true }); }""")
     page.click("[data-play]")
     page.wait_for_function("window.times.length >= 4")
     between = page.evaluate("window.times.slice(1).map((time, i) => time - window.times[i]).sort((a, b) => a - b)")
