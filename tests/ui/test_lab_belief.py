@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import shutil
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from translator.analysis.index import store_index, stored_index
 from translator.analysis.indexing import make_index
 from translator.analysis.omissions import Judge, Meter, omissions, stored_meter
 from translator.registry.lab import ORDERS
-from translator.ui import frontend
+from translator.ui import frontend, lab_belief
 from translator.ui.lab_tab import server_functions
 from translator.ui.models import Models
 from translator.ui.payload import unpack
@@ -99,6 +101,19 @@ def test_alti_and_the_arena_show_their_functions_numbers(ask: Any, folder: Path)
     assert soon["lines"][-1] == ["Gradient methods are still being computed.", {}]
     for table in frontend.locales().values():
         assert set(measured.NAMES.values()) <= set(table)
+
+
+def test_what_was_judged_goes_with_its_trace_and_holds_no_model(folder: Path) -> None:
+    made = translator.load(folder, device="cpu")
+    trace = made.translate(TEXT, method="greedy")
+    lab_belief.believed_soon(made, trace, {}, lambda: False)
+    model, judged = weakref.ref(made), weakref.ref(lab_belief._begun[trace])
+    del made
+    gc.collect()
+    assert model() is None, "a model that is let go frees its memory"
+    del trace
+    gc.collect()
+    assert judged() is None
 
 
 @pytest.mark.parametrize("order", ORDERS)

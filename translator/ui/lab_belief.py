@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -102,25 +103,31 @@ def contributed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> An
     }
 
 
-@lru_cache(maxsize=8)
-def _quick(model: Translator, trace: Trace) -> arenas.Arena:
+_begun: WeakKeyDictionary[Trace, arenas.Arena] = WeakKeyDictionary()
+"""What `believed_soon` judged, for `believed`; it goes with its trace and holds no model."""
+
+
+def _quick(model: Translator, trace: Trace, stop: Stop) -> arenas.Arena:
     """The methods that do not make a visitor wait, judged once for both answers."""
-    return arenas.arena(model, trace, methods=arenas.QUICK)
+    found = _begun.get(trace)
+    if found is None:
+        found = _begun[trace] = arenas.arena(model, trace, methods=arenas.QUICK, stop=stop)
+    return found
 
 
 def forget() -> None:
-    """Let go of what `believed_soon` keeps for `believed`."""
-    _quick.cache_clear()
+    """Let go of what was judged."""
+    _begun.clear()
 
 
 def believed_soon(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """What `believed` answers, without the gradient methods."""
-    return _believed(model, _quick(model, trace), [["Gradient methods are still being computed.", {}]])
+    return _believed(model, _quick(model, trace, stop), [["Gradient methods are still being computed.", {}]])
 
 
 def believed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """Which attribution to believe for this sentence, and over the corpus that was measured."""
-    return _believed(model, arenas.arena(model, trace, begun=_quick(model, trace), stop=stop), [])
+    return _believed(model, arenas.arena(model, trace, begun=_quick(model, trace, stop), stop=stop), [])
 
 
 def _believed(model: Translator, found: arenas.Arena, notes: list[list[Any]]) -> Answer:
