@@ -140,12 +140,12 @@ def test_many_points_go_in_several_batches(tiny: Translator, trace: Trace, monke
     np.testing.assert_allclose(parts.source, whole.source, atol=1e-4)
 
 
-@pytest.mark.parametrize("inputs", ["both", "source"])
+@pytest.mark.parametrize(("inputs", "at_once"), [("both", 1), ("source", 4096)])
 def test_steps_in_any_order_are_each_what_it_is_alone(
-    in_double: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch, inputs: Inputs
+    in_double: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch, inputs: Inputs, at_once: int
 ) -> None:
-    """Also where they share passes of the decoder that end at different rows."""
-    monkeypatch.setattr(gradients, "GROUP", 2)
+    """Also where points are pulled back one by one, or all at once."""
+    monkeypatch.setattr(gradients, "COTANGENTS", at_once)
     steps = [5, 0, 3, 5, 1]
     found = integrated_gradients(in_double, trace, steps, inputs=inputs, points=3)
     for n, step in enumerate(steps):
@@ -180,7 +180,8 @@ def test_a_trace_of_other_weights_is_refused(tiny: Translator, trace: Trace) -> 
 def test_both_in_one_go_are_what_each_is_alone(
     in_double: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch, inputs: Inputs
 ) -> None:
-    monkeypatch.setattr(gradients, "ROWS", 8)  # two points a batch, so that one batch holds both
+    points_of_two = 2 * (len(trace.src) + max(STEPS) + 1)
+    monkeypatch.setattr(gradients, "ROWS", points_of_two)  # so that one batch holds both
     alone = (
         gradient_x_input(in_double, trace, STEPS, inputs=inputs),
         integrated_gradients(in_double, trace, STEPS, inputs=inputs, points=5),

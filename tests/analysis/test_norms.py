@@ -11,7 +11,7 @@ import torch
 
 from translator import Trace, Translator
 from translator.analysis.norms import norms, share, sublayers, transformed
-from translator.analysis.passes import pair_of
+from translator.analysis.passes import Replay, pair_of
 
 KINDS = ("encoder", "decoder", "cross")
 
@@ -29,7 +29,7 @@ def test_the_sum_over_keys_and_heads_plus_the_bias_is_the_sublayers_output(
     pair = pair_of(Translator(replace(tiny.bundle, model=model)), trace)
     with torch.inference_mode():
         encoded = pair.encode()
-        decoded = pair.decode(encoded.memory)
+        run = Replay(pair, encoded, pair.decode(encoded.memory))
         added: list[torch.Tensor] = []
         blocks = pair.model.encoder if kind == "encoder" else pair.model.decoder
         hooks = [
@@ -41,7 +41,7 @@ def test_the_sum_over_keys_and_heads_plus_the_bias_is_the_sublayers_output(
         pair.decode(pair.encode().memory)
         for hook in hooks:
             hook.remove()
-        for (attention, keys, weights), want in zip(sublayers(pair, kind, encoded, decoded), added, strict=True):
+        for (attention, keys, weights), want in zip(sublayers(run, kind), added, strict=True):
             found = torch.einsum("hqk,hkd->qd", weights, transformed(attention, keys)) + attention.out.bias
             torch.testing.assert_close(found, want, atol=1e-5, rtol=1e-4)
 

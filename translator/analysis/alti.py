@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from translator.analysis.norms import sublayers, transformed
-from translator.analysis.passes import pair_of, to_numpy
+from translator.analysis.passes import Replay, replay_of, to_numpy
 from translator.analysis.rollout import Rollout
 from translator.model import Attention
 from translator.model.layers import Residual, UnbiasedLayerNorm
@@ -44,24 +44,25 @@ class Alti:
         return through_encoder(self.encoder)
 
 
-def alti(translator: Translator, trace: Trace) -> Alti:
+def alti(translator: Translator, trace: Trace, *, run: Replay | None = None) -> Alti:
     """The contributions of `trace`, in one pass.
 
+    Args:
+        run: the pass over `trace`, if there is one already.
     Raises:
         InputError: another checkpoint made the trace.
     """
-    pair = pair_of(translator, trace)
+    run = run or replay_of(translator, trace)
+    model, encoded, decoded = run.pair.model, run.encoded, run.decoded
     with torch.inference_mode():
-        encoded = pair.encode()
-        decoded = pair.decode(encoded.memory)
-        below = sublayers(pair, "encoder", encoded, decoded)
+        below = sublayers(run, "encoder")
         encoder = [
             _of_itself(layer.attention_residual, encoded.states[0, i], *below[i])[0]
-            for i, layer in enumerate(pair.model.encoder)
+            for i, layer in enumerate(model.encoder)
         ]
-        own, across = (sublayers(pair, kind, encoded, decoded) for kind in ("decoder", "cross"))
+        own, across = (sublayers(run, kind) for kind in ("decoder", "cross"))
         decoder, cross = [], []
-        for i, block in enumerate(pair.model.decoder):
+        for i, block in enumerate(model.decoder):
             shares, stream = _of_itself(block.attention_residual, decoded.states[0, i], *own[i])
             decoder.append(shares)
             attention, keys, weights = across[i]

@@ -8,7 +8,8 @@ import numpy as np
 
 from translator.analysis.alti import alti
 from translator.analysis.gradients import both_gradients, gradient_x_input, integrated_gradients
-from translator.analysis.norms import norms, share
+from translator.analysis.norms import cross_norms, share
+from translator.analysis.passes import Replay, replay_of
 from translator.analysis.rollout import rollout
 from translator.analysis.value_zeroing import value_zeroing
 from translator.errors import CancelledError, InputError
@@ -18,34 +19,38 @@ from translator.trace import Trace
 POINTS = 12
 """Points for integrated gradients where only the order of the words counts, which more points hardly change."""
 
-_MAPS: dict[str, Callable[[Translator, Trace], np.ndarray]] = {
-    "attention": lambda translator, trace: trace.cross.astype(np.float64).mean(axis=(0, 1)),
-    "norms": lambda translator, trace: share(norms(translator, trace).cross_layers).mean(axis=0),
-    "rollout": lambda translator, trace: rollout(trace.encoder, trace.decoder, trace.cross).source_rows,
-    "alti": lambda translator, trace: alti(translator, trace).total.source,
-    "value-zeroing": lambda translator, trace: value_zeroing(translator, trace).total.source,
-    "gradient": lambda translator, trace: gradient_x_input(translator, trace, inputs="source").source,
-    "integrated": lambda translator, trace: (
+_MAPS: dict[str, Callable[[Translator, Trace, Replay | None], np.ndarray]] = {
+    "attention": lambda translator, trace, run: trace.cross.astype(np.float64).mean(axis=(0, 1)),
+    "norms": lambda translator, trace, run: share(cross_norms(translator, trace, run=run)).mean(axis=0),
+    "rollout": lambda translator, trace, run: rollout(trace.encoder, trace.decoder, trace.cross).source_rows,
+    "alti": lambda translator, trace, run: alti(translator, trace, run=run).total.source,
+    "value-zeroing": lambda translator, trace, run: value_zeroing(translator, trace, run=run).total.source,
+    "gradient": lambda translator, trace, run: gradient_x_input(translator, trace, inputs="source").source,
+    "integrated": lambda translator, trace, run: (
         integrated_gradients(translator, trace, inputs="source", points=POINTS).source
     ),
 }
 METHODS = tuple(_MAPS)
+_REPLAYED = ("norms", "alti", "value-zeroing")
+"""Of these, what reads a pass over the trace, which one pass can serve."""
 GRADIENTS = ("gradient", "integrated")
 """Of these, what takes longer than all others together."""
 
 
-def source_map(translator: Translator, trace: Trace, method: str) -> np.ndarray:
+def source_map(translator: Translator, trace: Trace, method: str, *, run: Replay | None = None) -> np.ndarray:
     """What each source token is to each prediction by one of `METHODS`: [T, S].
 
     "attention" is the mean of all cross heads, "norms" the mean of the layers' norm shares; "gradient" (× input) and
     "integrated" gradients are in nats of the token's log-probability, may be below 0, and hold the prefix fixed.
 
+    Args:
+        run: the pass over `trace`, if there is one already.
     Raises:
         InputError: there is no such method, or another checkpoint made the trace.
     """
     if method not in _MAPS:
         raise InputError(f"method is {method!r:.80}; it must be one of {', '.join(METHODS)}")
-    return _MAPS[method](translator, trace)
+    return _MAPS[method](translator, trace, run)
 
 
 def source_maps(
@@ -68,6 +73,7 @@ def source_maps(
         CancelledError: `stop`, which is asked before each, said so.
     """
     found: dict[str, np.ndarray] = {}
+    run = replay_of(translator, trace) if set(methods) & set(_REPLAYED) else None
     for method in methods:
         if stop is not None and stop():
             raise CancelledError("the attributions were stopped")
@@ -75,6 +81,6 @@ def source_maps(
             both = both_gradients(translator, trace, steps, inputs="source", points=points)
             found |= dict(zip(GRADIENTS, (each.source for each in both), strict=True))
         elif method not in GRADIENTS:
-            rows = source_map(translator, trace, method)
+            rows = source_map(translator, trace, method, run=run)
             found[method] = rows if steps is None else rows[list(steps)]
     return {method: found[method] for method in methods}

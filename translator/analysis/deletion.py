@@ -45,21 +45,15 @@ def deletion(
             )
     if not gone:
         return np.zeros((len(trace.tgt), 0))
-    losses = []
+    gone = [np.zeros_like(special), *gone]  # the sentence as it is goes with them
+    found = []
     with torch.inference_mode():
-        usual = pair.log_probs(pair.decode(pair.encode().memory).logits)
         for first in range(0, len(gone), ROWS):
             if stop is not None and stop():
                 raise CancelledError("the deletion of words was stopped")
-            losses.append(usual - _scored(pair, np.stack(gone[first : first + ROWS])))
-    return to_numpy(torch.cat(losses)).T
-
-
-def _scored(pair: Pair, gone: np.ndarray) -> Tensor:
-    """Log-probabilities [N, T] of the target from the sources that are left of gone [N, S]."""
-    ids, keep = _shortened(pair, gone)
-    memory = pair.model.encode(ids, keep).memory
-    return pair.log_probs(pair.model.decode(pair.reads.expand(len(ids), -1), memory, keep).logits)
+            found.append(pair.scored(*_shortened(pair, np.stack(gone[first : first + ROWS]))))
+    usual, *others = torch.cat(found)
+    return to_numpy(usual - torch.stack(others)).T
 
 
 def _shortened(pair: Pair, gone: np.ndarray) -> tuple[Tensor, Tensor | None]:

@@ -15,7 +15,7 @@ import torch
 from scipy.stats import rankdata
 
 from translator.analysis.aggregate import by_word, word_groups
-from translator.analysis.norms import norms, share
+from translator.analysis.norms import cross_norms, share
 from translator.analysis.passes import pair_of, to_numpy
 from translator.analysis.rollout import rollout
 from translator.errors import CancelledError, InputError
@@ -78,7 +78,7 @@ def faithfulness(
     _ask(stop)
     maps = {
         "raw": trace.cross.astype(np.float64).mean(axis=(0, 1)),
-        "norm": share(norms(translator, trace).cross_layers).mean(axis=0),
+        "norm": share(cross_norms(translator, trace)).mean(axis=0),
         "rollout": rollout(trace.encoder, trace.decoder, trace.cross).source_rows,
     }
     rows = np.arange(len(trace.tgt))
@@ -110,17 +110,16 @@ def occlusion(
     keep = torch.from_numpy(~np.stack(masks)).to(translator.device)
     if not keep.any(dim=1).all():
         raise InputError("every source token would be hidden; leave one to read")
+    keep = torch.cat([torch.ones_like(keep[:1]), keep])  # the sentence as it is goes with them
     if pair.src_keep is not None:
         keep &= pair.src_keep
-    losses = []
+    found = []
     with torch.inference_mode():
-        usual = pair.log_probs(pair.decode(pair.encode().memory).logits)
         for rows in keep.split(max(1, POSITIONS // keep.shape[1])):
             _ask(stop)
-            memory = pair.model.encode(pair.src_ids.expand(len(rows), -1), rows).memory
-            decoded = pair.model.decode(pair.reads.expand(len(rows), -1), memory, rows)
-            losses.append(usual - pair.log_probs(decoded.logits))
-    return to_numpy(torch.cat(losses)).T
+            found.append(pair.scored(pair.src_ids.expand(len(rows), -1), rows))
+    usual, *others = torch.cat(found)
+    return to_numpy(usual - torch.stack(others)).T
 
 
 def _ask(stop: Callable[[], bool] | None) -> None:

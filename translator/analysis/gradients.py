@@ -8,15 +8,17 @@ embedding of zeros, is a sentence that the model never saw.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from translator.analysis.passes import Pair, pair_of, to_numpy
+from translator.analysis.pullback import DecoderPass, EncoderPass
 from translator.analysis.sites import over_heads
 from translator.errors import InputError
 from translator.model.attention import causal_keep
@@ -30,10 +32,10 @@ Score = Callable[[Tensor], Tensor]
 Inputs = Literal["both", "source"]
 POINTS = 64
 """Points of the quadrature; on the shipped checkpoints the gap is then a few hundredths of what is split."""
-ROWS = 256
-"""Rows of the batch that one backward pass may have, so that memory stays bounded."""
-GROUP = 4
-"""Steps that share a pass of the decoder."""
+ROWS = 512
+"""Rows of all points that one forward pass may have, so that memory stays bounded."""
+COTANGENTS = 4096
+"""Rows of the encoder that are pulled back at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +64,8 @@ def log_prob(pair: Pair, steps: Sequence[int]) -> Score:
     own = pair.tgt_ids[list(steps)]
 
     def score(logits: Tensor) -> Tensor:
-        picked = logits.gather(-1, own.expand(logits.shape[:-1])[..., None]).squeeze(-1)
-        return picked - logits.logsumexp(-1)
+        wanted = own.expand(logits.shape[:-1]).flatten()
+        return -F.cross_entropy(logits.flatten(0, -2), wanted, reduction="none").view(logits.shape[:-1])
 
     return score
 
@@ -99,8 +101,8 @@ def integrated_gradients(
 ) -> Attribution:
     """The gradients on the straight way from embeddings of zeros to the real ones, summed up.
 
-    The points lie at the squares of even steps, where the midpoint rule was measured to come closest: gradients jump
-    near the baseline, so that a rule for smooth curves gains nothing.
+    The points lie at the squares of even steps, the last at the embeddings themselves, and are summed by the trapezoid
+    rule: gradients jump near the baseline, so that a rule for smooth curves gains nothing.
 
     Args:
         steps: as for `gradient_x_input`.
@@ -123,20 +125,22 @@ def both_gradients(
     inputs: Inputs = "both",
     points: int = POINTS,
 ) -> tuple[Attribution, Attribution]:
-    """`gradient_x_input` and `integrated_gradients` of the same in one go, in less time than one after the other.
+    """`gradient_x_input` and `integrated_gradients` of the same in one go, in the time of the second alone.
 
     Args and raises: as `integrated_gradients`.
     """
     at, weight = _quadrature(points)
-    weights = np.stack([np.eye(1, points + 1)[0], [0.0, *weight]])
-    slope, integral = _integrals(translator, trace, steps, score, inputs, np.array([1.0, *at]), weights)
+    weights = np.stack([at == 1, weight])  # the last point is where the other method looks
+    slope, integral = _integrals(translator, trace, steps, score, inputs, at, weights)
     return slope, integral
 
 
 def _quadrature(points: int) -> tuple[np.ndarray, np.ndarray]:
     """Where on the way gradients are taken, and what each is worth: [P] both."""
-    middle = (np.arange(whole("points", points, 1, 1000)) + 0.5) / points
-    return middle**2, 2 * middle / points
+    even = np.arange(1, whole("points", points, 1, 1000) + 1) / points
+    weight = 2 * even / points
+    weight[-1] /= 2  # the other end, at 0, weighs nothing
+    return even**2, weight
 
 
 def embeddings(pair: Pair) -> tuple[Tensor, Tensor]:
@@ -188,63 +192,55 @@ def _integrals(
     pair = pair_of(translator, trace)
     chosen = _steps(steps, len(trace.tgt))
     score = score or log_prob(pair, chosen)
-    rows = max(ROWS // len(chosen), 1)
-    shares, weights = (pair.model.output.weight.new_tensor(values).split(rows, -1) for values in (at, weight))
-    with torch.no_grad():
+    output = pair.model.output
+    last = max(chosen) + 1  # no step reads what comes after it
+    with torch.inference_mode():  # in which products are fastest
         source, target = embeddings(pair)
+        target = target[:last]
         zeros = 0 * target if inputs == "both" else target
-        last = max(chosen) + 1  # no step reads what comes after it
-        ends = read_embedded(pair, torch.stack([source, 0 * source]), torch.stack([target[:last], zeros[:last]]))
-        value, base = score(pair.model.output(ends[:, list(chosen)]))
-    sums = [source.new_zeros(len(weight), len(chosen), *side.shape) for side in (source, target)]
-    for some, worth in zip(shares, weights, strict=True):
-        grads = _gradients(pair, source, target, some, chosen, score, inputs)
-        for total, grad in zip(sums, grads, strict=False):
-            total += torch.einsum("kp,npid->knid", worth, grad)
-    by_source, by_target = (
-        to_numpy((total * side).sum(-1)) for total, side in zip(sums, (source, target), strict=True)
-    )
+        ends = read_embedded(pair, torch.stack([source, 0 * source]), torch.stack([target, zeros]))
+        value, base = score(output(ends[:, list(chosen)]))
+    shares, weights = (output.weight.new_tensor(values) for values in (at, weight))
+    sums = [shares.new_zeros(len(weight), len(chosen), len(side)) for side in (trace.src, trace.tgt)]
+    rows = max(ROWS // (len(source) + last), 1)
+    with torch.no_grad():
+        for some, worth in zip(shares.split(rows), weights.split(rows, -1), strict=True):
+            x = some[:, None, None] * source
+            y = some[:, None, None] * target if inputs == "both" else target.expand(len(some), -1, -1)
+            for points, slopes in _gradients(pair, x, y, chosen, score, inputs):
+                for total, side, slope in zip(sums, (source, target), slopes, strict=False):
+                    total[..., : len(side)] += torch.einsum("kc,cni->kni", worth[:, points], (slope * side).sum(-1))
+    by_source, by_target = map(to_numpy, sums)
     return [
         Attribution(chosen, by_source[k], by_target[k], to_numpy(value), to_numpy(base)) for k in range(len(weight))
     ]
 
 
 def _gradients(
-    pair: Pair, source: Tensor, target: Tensor, shares: Tensor, steps: tuple[int, ...], score: Score, inputs: Inputs
-) -> tuple[Tensor, ...]:
-    """Gradients of each step's score by the embeddings at each share of them: [N, P, S, D], and [N, P, T, D] of both.
+    pair: Pair, source: Tensor, target: Tensor, steps: tuple[int, ...], score: Score, inputs: Inputs
+) -> Iterator[tuple[slice, tuple[Tensor, ...]]]:
+    """Gradients of each step's score by embeddings source [P, S, D] and, of both, target [P, T, D].
 
-    One forward pass of the encoder serves all steps, and their backward passes run side by side. The decoder takes a
-    few steps at a time, which read no row after the last of them, so that the early ones cost less.
+    Some points of P at a time: which, and their gradients [C, N, S, D] and, of both, [C, N, T, D].
     """
-    order = sorted(range(len(steps)), key=lambda n: steps[n])
-    groups = [order[first : first + GROUP] for first in range(0, len(order), GROUP)]
+    model, keep = pair.model, over_heads(pair.src_keep)
+    encoder = EncoderPass(model, source + rows_at(model.src_positions, 0, source.shape[1]), keep)
+    decoder = DecoderPass(model, target + rows_at(model.tgt_positions, 0, target.shape[1]), encoder.out, keep)
+    slopes = _slopes(pair, decoder.out[:, list(steps)], score)
+    some = max(COTANGENTS // (len(steps) * source.shape[1]), 1)
+    for first in range(0, len(source), some):
+        points = slice(first, first + some)
+        by_memory, by_target = decoder.back(slopes[points], points, steps, whole=inputs == "both")
+        by_source = encoder.back(by_memory, points)
+        yield points, (by_source,) if by_target is None else (by_source, by_target)
+
+
+def _slopes(pair: Pair, read: Tensor, score: Score) -> Tensor:
+    """The gradient of each step's score by its own row of `read` [P, N, D]: as `read`."""
     with torch.enable_grad():
-        x = (shares[:, None, None] * source).requires_grad_()
-        y = shares[:, None, None] * target if inputs == "both" else target.expand(len(shares), -1, -1)
-        memory = _encoded(pair, x)
-        wanted = (memory, y.requires_grad_()) if inputs == "both" else (memory,)
-        read = [
-            _decoded(pair, y[:, : steps[group[-1]] + 1], memory)[:, [steps[n] for n in group]] for group in groups
-        ]  # (P, n, D) each
-        slopes = _slopes(pair, torch.cat(read, dim=1), order, score).split([len(group) for group in groups], dim=1)
-        found = [_side_by_side(rows, slope, wanted) for rows, slope in zip(read, slopes, strict=True)]
-        by_memory, *by_target = (torch.cat(parts)[np.argsort(order)] for parts in zip(*found, strict=True))
-        (by_source,) = torch.autograd.grad(memory, x, by_memory, is_grads_batched=True)
-    return by_source, *by_target
-
-
-def _slopes(pair: Pair, read: Tensor, order: list[int], score: Score) -> Tensor:
-    """The gradient of each step's score by its own row of `read` [P, N, D], whose rows are in `order`: as `read`."""
-    rows = read.detach().requires_grad_()
-    scores = score(pair.model.output(rows[:, np.argsort(order)]))  # (P, N)
-    return torch.autograd.grad(scores.sum(), rows)[0]  # a score reads its own row only
-
-
-def _side_by_side(read: Tensor, slope: Tensor, wanted: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Gradients by `wanted` [P, ·, D] of each row n of `read` [P, n, D] by itself, times its `slope`: [n, P, ·, D]."""
-    each = torch.eye(read.shape[1], dtype=read.dtype).to(read.device)[:, None, :, None] * slope
-    return torch.autograd.grad(read, wanted, each, retain_graph=True, is_grads_batched=True)
+        rows = read.detach().requires_grad_()
+        scores = score(pair.model.output(rows))  # (P, N)
+        return torch.autograd.grad(scores.sum(), rows)[0]  # a score reads its own row only
 
 
 def _steps(steps: Sequence[int] | None, count: int) -> tuple[int, ...]:

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from translator.analysis.passes import Pair, pair_of, to_numpy
-from translator.model import Attention, Decoded, Encoded
+from translator.analysis.passes import Replay, replay_of, to_numpy
+from translator.model import Attention
 from translator.pipeline import Translator
 from translator.trace import Trace
 
@@ -40,19 +40,31 @@ def transformed(attention: Attention, x: Tensor) -> Tensor:
     return torch.einsum("hkd,ehd->hke", value, into)
 
 
-def norms(translator: Translator, trace: Trace) -> Norms:
+def norms(translator: Translator, trace: Trace, *, run: Replay | None = None) -> Norms:
     """Every head's and layer's norm map of `trace`.
 
+    Args:
+        run: the pass over `trace`, if there is one already.
     Raises:
         InputError: another checkpoint made the trace.
     """
-    pair = pair_of(translator, trace)
+    run = run or replay_of(translator, trace)
     with torch.inference_mode():
-        encoded = pair.encode()
-        decoded = pair.decode(encoded.memory)
-        maps = {kind: _maps(pair, kind, encoded, decoded) for kind in ("encoder", "decoder", "cross")}
+        maps = {kind: _maps(run, kind) for kind in ("encoder", "decoder", "cross")}
     heads = {kind: found[0] for kind, found in maps.items()}
     return Norms(**heads, **{f"{kind}_layers": found[1] for kind, found in maps.items()})
+
+
+def cross_norms(translator: Translator, trace: Trace, *, run: Replay | None = None) -> np.ndarray:
+    """`cross_layers` of `norms` alone, [L, T, S].
+
+    Args and raises: as `norms`.
+    """
+    run = run or replay_of(translator, trace)
+    with torch.inference_mode():
+        return np.stack(
+            [_summed(weights, transformed(attention, keys)) for attention, keys, weights in sublayers(run, "cross")]
+        )
 
 
 def share(maps: np.ndarray) -> np.ndarray:
@@ -62,9 +74,9 @@ def share(maps: np.ndarray) -> np.ndarray:
     return shares
 
 
-def sublayers(pair: Pair, kind: str, encoded: Encoded, decoded: Decoded) -> list[tuple[Attention, Tensor, Tensor]]:
+def sublayers(run: Replay, kind: str) -> list[tuple[Attention, Tensor, Tensor]]:
     """For each layer: the attention of `kind`, the keys that it reads [K, D], and its weights [H, Q, K]."""
-    model = pair.model
+    model, encoded, decoded = run.pair.model, run.encoded, run.decoded
     if kind == "encoder":
         return [
             (layer.attention, layer.attention_residual.enter(encoded.states[0, i]), encoded.weights[0, i])
@@ -78,10 +90,15 @@ def sublayers(pair: Pair, kind: str, encoded: Encoded, decoded: Decoded) -> list
     return [(layer.cross, encoded.memory[0], decoded.cross[0, i]) for i, layer in enumerate(model.decoder)]
 
 
-def _maps(pair: Pair, kind: str, encoded: Encoded, decoded: Decoded) -> tuple[np.ndarray, np.ndarray]:
+def _maps(run: Replay, kind: str) -> tuple[np.ndarray, np.ndarray]:
     heads, layers = [], []
-    for attention, keys, weights in sublayers(pair, kind, encoded, decoded):
+    for attention, keys, weights in sublayers(run, kind):
         vectors = transformed(attention, keys)
         heads.append(to_numpy(weights * vectors.norm(dim=-1)[:, None]))
-        layers.append(to_numpy(torch.einsum("hqk,hkd->qkd", weights, vectors).norm(dim=-1)))
+        layers.append(_summed(weights, vectors))
     return np.stack(heads), np.stack(layers)
+
+
+def _summed(weights: Tensor, vectors: Tensor) -> np.ndarray:
+    """The norm of the heads' vectors together: weights [H, Q, K], vectors [H, K, D] → [Q, K]."""
+    return to_numpy(torch.einsum("hqk,hkd->qkd", weights, vectors).norm(dim=-1))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from translator.decode import check_target
 from translator.decode.replay import source_keep, source_tensor
@@ -46,8 +47,13 @@ class Pair:
 
     def log_probs(self, logits: Tensor) -> Tensor:
         """Log-probability in nats of the target tokens: logits [..., T, V] → [..., T]."""
-        picked = logits.gather(-1, self.tgt_ids.expand(logits.shape[:-1])[..., None])
-        return picked.squeeze(-1).float() - logits.float().logsumexp(-1)
+        wanted = self.tgt_ids.expand(logits.shape[:-1]).flatten()
+        return -F.cross_entropy(logits.flatten(0, -2).float(), wanted, reduction="none").view(logits.shape[:-1])
+
+    def scored(self, src_ids: Tensor, src_keep: Tensor | None) -> Tensor:
+        """Log-probabilities in nats of the target after each of other sources, [N, S'] → [N, T]."""
+        hidden = self.model.hidden(src_ids, self.reads.expand(len(src_ids), -1), src_keep)
+        return self.log_probs(self.model.output(hidden))
 
 
 def pair_of(translator: Translator, trace: Trace) -> Pair:
@@ -69,6 +75,27 @@ def pair_of(translator: Translator, trace: Trace) -> Pair:
     produced = torch.tensor(tgt, device=translator.device)
     reads = torch.cat([produced.new_tensor([model.config.start_id]), produced[:-1]])
     return Pair(translator.engine, source_tensor(model, src), source_keep(model, src), reads[None], produced)
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """A pair with one pass over it: all that the model computed."""
+
+    pair: Pair
+    encoded: Encoded
+    decoded: Decoded
+
+
+def replay_of(translator: Translator, trace: Trace) -> Replay:
+    """The pass over `trace`.
+
+    Raises:
+        InputError: as `pair_of`.
+    """
+    pair = pair_of(translator, trace)
+    with torch.inference_mode():
+        encoded = pair.encode()
+        return Replay(pair, encoded, pair.decode(encoded.memory))
 
 
 def to_numpy(values: Tensor) -> np.ndarray:

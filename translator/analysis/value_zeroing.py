@@ -16,9 +16,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from translator.analysis.norms import sublayers, transformed
-from translator.analysis.passes import Pair, pair_of, to_numpy
+from translator.analysis.passes import Replay, replay_of, to_numpy
 from translator.analysis.rollout import Rollout
-from translator.model import Attention, Decoded, Encoded
+from translator.model import Attention
 from translator.model.layers import DecoderLayer
 from translator.pipeline import Translator
 from translator.trace import Trace
@@ -38,44 +38,49 @@ class Zeroed:
     total: Rollout
 
 
-def value_zeroing(translator: Translator, trace: Trace) -> Zeroed:
+def value_zeroing(translator: Translator, trace: Trace, *, run: Replay | None = None) -> Zeroed:
     """Value zeroing of every token in every layer of `trace`, a layer's tokens side by side.
 
+    Args:
+        run: the pass over `trace`, if there is one already.
     Raises:
         InputError: another checkpoint made the trace.
     """
-    pair = pair_of(translator, trace)
+    run = run or replay_of(translator, trace)
     with torch.inference_mode():
-        encoded = pair.encode()
-        decoded = pair.decode(encoded.memory)
-        encoder = torch.stack(_encoder(pair, encoded, decoded))
-        layers = _decoder(pair, encoded, decoded)
+        encoder = torch.stack(_encoder(run))
+        layers = _decoder(run)
         decoder, cross = (torch.stack(maps) for maps in zip(*layers, strict=True))
     maps = [to_numpy(each) for each in (encoder, decoder, cross)]
     return Zeroed(maps[0], maps[1], maps[2], _through(*maps))
 
 
-def _encoder(pair: Pair, encoded: Encoded, decoded: Decoded) -> list[Tensor]:
-    found = []
-    for i, (attention, keys, weights) in enumerate(sublayers(pair, "encoder", encoded, decoded)):
-        layer, x = pair.model.encoder[i], encoded.states[0, i]
+def _encoder(run: Replay) -> list[Tensor]:
+    found, encoded = [], run.encoded
+    for i, (attention, keys, weights) in enumerate(sublayers(run, "encoder")):
+        layer, x = run.pair.model.encoder[i], encoded.states[0, i]
         without, _ = _without(attention, keys, weights)
         states = layer.finish(layer.attention_residual.leave(x, without))
-        found.append(_shares(_distance(states, encoded.states[0, i + 1])))
+        found.append(_shares(_distance(states, encoded.states[0, i + 1]).T))
     return found
 
 
-def _decoder(pair: Pair, encoded: Encoded, decoded: Decoded) -> list[tuple[Tensor, Tensor]]:
-    own, across = (sublayers(pair, kind, encoded, decoded) for kind in ("decoder", "cross"))
+def _decoder(run: Replay) -> list[tuple[Tensor, Tensor]]:
+    pair, encoded, decoded = run.pair, run.encoded, run.decoded
+    own, across = (sublayers(run, kind) for kind in ("decoder", "cross"))
     keep = None if pair.src_keep is None else pair.src_keep[:, None, None, :]
+    query, key = torch.ones_like(decoded.decoder[0, 0, 0], dtype=torch.bool).tril().nonzero(as_tuple=True)
     found = []
     for i, block in enumerate(pair.model.decoder):
         x, usual = decoded.states[0, i], decoded.states[0, i + 1]
         without, update = _without(*own[i])
-        by_own = _distance(_from_source(block, block.attention_residual.leave(x, without), encoded.memory, keep), usual)
+        reading = block.attention_residual.leave(x[query], without[key, query])  # no other row reads the key
+        states = _from_source(block, reading[None], encoded.memory, keep)[0]
+        by_own = torch.zeros(len(x), len(x), dtype=torch.float64, device=x.device)
+        by_own[query, key] = _distance(states, usual[query])
         stream = block.attention_residual.leave(x, update)
         without, _ = _without(*across[i])
-        by_source = _distance(block.finish(block.cross_residual.leave(stream, without)), usual)
+        by_source = _distance(block.finish(block.cross_residual.leave(stream, without)), usual).T
         shares = _shares(torch.cat([by_own, by_source], dim=1))
         found.append((shares[:, : len(x)], shares[:, len(x) :]))
     return found
@@ -96,8 +101,8 @@ def _without(attention: Attention, keys: Tensor, weights: Tensor) -> tuple[Tenso
 
 
 def _distance(states: Tensor, usual: Tensor) -> Tensor:
-    """Cosine distance of states [K, N, D] from usual [N, D], of each row to each key: [N, K]."""
-    return 1 - F.cosine_similarity(states.double(), usual.double()[None], dim=-1).T
+    """Cosine distance of states [..., N, D] from usual [N, D]: [..., N]."""
+    return 1 - F.cosine_similarity(states.double(), usual.double(), dim=-1)
 
 
 def _shares(distances: Tensor) -> Tensor:
