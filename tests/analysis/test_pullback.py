@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from translator import Trace, Translator
+from translator.analysis import pullback
 from translator.analysis.gradients import embeddings, read_embedded
 from translator.analysis.passes import Pair, pair_of
 from translator.analysis.pullback import DecoderPass, EncoderPass
@@ -37,7 +38,7 @@ def pair(request: pytest.FixtureRequest, tiny: Translator, trace: Trace, checkpo
 
 
 @pytest.mark.parametrize("steps", [ALL, (7, 2, 7), (0,), (11,)])
-def test_gradients_are_pytorchs(pair: Pair, steps: tuple[int, ...]) -> None:
+def test_gradients_are_pytorchs(pair: Pair, steps: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     source, target = (side.detach() * torch.tensor([1.0, 0.3])[:, None, None] for side in embeddings(pair))
     slopes = torch.randn(2, len(steps), source.shape[-1], dtype=torch.float64)
@@ -46,7 +47,8 @@ def test_gradients_are_pytorchs(pair: Pair, steps: tuple[int, ...]) -> None:
         model, keep = pair.model, None if pair.src_keep is None else pair.src_keep[:, None, None, :]
         encoder = EncoderPass(model, source + rows_at(model.src_positions, 0, source.shape[1]), keep)
         decoder = DecoderPass(model, target + rows_at(model.tgt_positions, 0, target.shape[1]), encoder.out, keep)
-        for points in (slice(0, 2), slice(1, 2)):
+        for points, many in ((slice(0, 2), 1), (slice(1, 2), 1000)):
+            monkeypatch.setattr(pullback, "MANY", many)  # a product for each row, and one for all
             by_memory, by_target = decoder.back(slopes[points], points, steps, whole=True)
             torch.testing.assert_close(encoder.back(by_memory, points), want[0][points], rtol=1e-9, atol=1e-9)
             torch.testing.assert_close(by_target, want[1][points], rtol=1e-9, atol=1e-9)

@@ -32,7 +32,7 @@ Score = Callable[[Tensor], Tensor]
 Inputs = Literal["both", "source"]
 POINTS = 64
 """Points of the quadrature; on the shipped checkpoints the gap is then a few hundredths of what is split."""
-ROWS = 512
+ROWS = 2048
 """Rows of all points that one forward pass may have, so that memory stays bounded."""
 COTANGENTS = 4096
 """Rows of the encoder that are pulled back at once."""

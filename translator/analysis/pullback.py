@@ -22,6 +22,9 @@ from translator.model import Attention, Transformer
 from translator.model.attention import causal_keep
 from translator.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 
+MANY = 32
+"""Cotangents at a row from which on its own product is worth it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -39,9 +42,9 @@ class Rows:
         return len(self.flat) == self.scores * self.length
 
     @cached_property
-    def places(self) -> list[Tensor]:
-        """Which cotangents stand at each row."""
-        return [(self.row == row).nonzero()[:, 0] for row in range(self.length)]
+    def places(self) -> list[tuple[int, Tensor]]:
+        """Each row with cotangents, and which these are."""
+        return [(row, (self.row == row).nonzero()[:, 0]) for row in self.row.unique().tolist()]
 
     @classmethod
     def of(cls, keep: Tensor) -> Rows:
@@ -150,13 +153,18 @@ class Fed:
     def back(self, slope: Tensor, points: slice, rows: Rows) -> Tensor:
         """From the slope by `out` [C, M, D] to that by x."""
         own, found = self.slope[points], torch.empty_like(slope)
-        up, down = self.block.up.weight, self.block.down.weight
-        for row, place in enumerate(rows.places):  # each token has its own few units
-            live = _live(own[:, row])
-            hidden = slope.index_select(1, place) @ down.index_select(1, live)
-            hidden *= own[:, row].index_select(-1, live)[:, None]
-            found.index_copy_(1, place, hidden @ up.index_select(0, live))
+        if len(slope) * len(rows.row) < MANY * len(rows.places):
+            return self._back(slope, own.index_select(1, rows.row))
+        for row, place in rows.places:  # each token has its own few units
+            found.index_copy_(1, place, self._back(slope.index_select(1, place), own[:, row : row + 1]))
         return found
+
+    def _back(self, slope: Tensor, own: Tensor) -> Tensor:
+        """The same through the slopes `own` [C, M or 1, F] of the units, by those that are live in any."""
+        live = _live(own)
+        hidden = slope @ self.block.down.weight.index_select(1, live)
+        hidden *= own.index_select(-1, live)
+        return hidden @ self.block.up.weight.index_select(0, live)
 
 
 Inner = TypeVar("Inner", Mixed, Fed)
