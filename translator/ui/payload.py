@@ -44,13 +44,13 @@ def pack(weights: np.ndarray, encoding: Encoding) -> str:
 
 def _packed(weights: np.ndarray, encoding: Encoding) -> bytes:
     if encoding == "f32":
-        return np.ascontiguousarray(weights, dtype="<f4").reshape(-1, 1).view(np.uint8).T.tobytes()
+        planes: bytes = np.ascontiguousarray(weights, dtype="<f4").reshape(-1, 1).view(np.uint8).T.tobytes()
+        return planes
     fixed = np.rint(np.clip(weights, 0.0, 1.0) * _FULL[encoding]).astype(np.uint16).ravel()
     high, low = (fixed >> 8).astype(np.uint8), (fixed & 0xFF).astype(np.uint8)
-    if encoding == "u16":
-        return high.tobytes() + low.tobytes()
     large = fixed >= _ESCAPE
-    return np.where(large, _ESCAPE + high, low).astype(np.uint8).tobytes() + low[large].tobytes()
+    first, rest = (high, low) if encoding == "u16" else (np.where(large, _ESCAPE + high, low), low[large])
+    return bytes(first.astype(np.uint8)) + bytes(rest)
 
 
 def unpack(text: str | bytes, encoding: Encoding) -> np.ndarray:
