@@ -205,8 +205,9 @@ def _opening(page: Any, devtools: Any, address: str, visitor: Visitor) -> dict[s
     page.goto(address, wait_until="commit")
     page.wait_for_selector("#attention-detail .xtick")
     drawn = (time.time() - started) * 1000
-    page.wait_for_function("window.firstMap")
-    return {"first map": page.evaluate("window.firstMap") - started * 1000, "first map by plotly.js": drawn}
+    while not (seen := page.evaluate("window.firstMap")):
+        page.wait_for_timeout(5)
+    return {"first map": seen - started * 1000, "first map by plotly.js": drawn}
 
 
 def _translated(page: Any, text: str) -> float:
