@@ -9,7 +9,6 @@ one that does not. `--only-parity [PAIR ...]` compares and times nothing, `--onl
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gzip
 import json
 import shutil
@@ -30,7 +29,7 @@ import torch
 
 import translator
 from benchmarks import live_parity
-from benchmarks.opening import DESK, PHONE, Visitor
+from benchmarks.opening import DESK, PHONE, Visitor, opening
 from translator import Translator
 from translator.checkpoints import load_bundle
 from translator.ui.live.site import write_site
@@ -67,18 +66,25 @@ class _Host(SimpleHTTPRequestHandler):
         self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        with contextlib.suppress(ConnectionError):  # the browser left
-            self.wfile.write(data)
+        self.wfile.write(data)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that left."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def hosted(folder: Path, *, compress: bool = False) -> Iterator[str]:
     """The folder's address on loopback."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Host, directory=str(folder), compress=compress))
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), partial(_Host, directory=str(folder), compress=compress))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}/"
     server.shutdown()
@@ -161,53 +167,22 @@ def add_peer(site: Path, model: Translator, dist: Path) -> int:
     return sum(len(gzip.compress((dist / name).read_bytes(), 9)) for name in parts)
 
 
-FIRST_MAP = """
-new MutationObserver((_, watch) => {
-    if (!document.querySelector("#attention-detail :is(.sketch text, .xtick)")) return;
-    watch.disconnect();
-    requestAnimationFrame(() => requestAnimationFrame(() => { window.firstMap = Date.now(); }));
-}).observe(document, { subtree: true, childList: true });
-"""
-"""Notes when the first map is on the screen: it was painted before the second frame after it came into the document.
-Playwright asks at frames of its own, of which plotly.js' first drawing delays the next by a fifth of a second."""
-
-
 def waits(browser: Any, address: str, visitor: Visitor, runs: int) -> dict[str, float]:
-    """Milliseconds: to the first map, medians; to the first translation with the weights here, and after a reload."""
-    opened = []
-    for run in range(runs):
+    """Milliseconds: to the first map, a median; to the first translation with the weights here, and after a reload."""
+    found = {"first map": opening(browser, address, visitor, runs)[0]}
+    if visitor is DESK:
         context = browser.new_context(viewport={"width": visitor.width, "height": visitor.height})
         page = context.new_page()
-        opened.append(_opening(page, context.new_cdp_session(page), address, visitor))
-        if run < runs - 1:
-            context.close()
-    found = {name: statistics.median(each[name] for each in opened) for name in opened[0]}
-    if visitor is DESK:
+        page.set_default_timeout(120_000)
+        page.goto(address)
         page.click("#source-text textarea")
         page.wait_for_selector("#weights[data-state=here]")
         found["first translation"] = _translated(page, SENTENCES[0])
         page.reload()
         page.wait_for_selector("#attention-detail .xtick")
         found["after a reload"] = _translated(page, SENTENCES[1])
-    context.close()
+        context.close()
     return found
-
-
-def _opening(page: Any, devtools: Any, address: str, visitor: Visitor) -> dict[str, float]:
-    """Milliseconds from the address to the first map, and to the one by plotly.js."""
-    page.set_default_timeout(120_000)
-    page.add_init_script(FIRST_MAP)
-    devtools.send("Network.enable")
-    line = {"latency": visitor.latency, "downloadThroughput": visitor.bits / 8 if visitor.bits else -1}
-    devtools.send("Network.emulateNetworkConditions", {"offline": False, "uploadThroughput": -1, **line})
-    devtools.send("Emulation.setCPUThrottlingRate", {"rate": visitor.slower})
-    started = time.time()
-    page.goto(address, wait_until="commit")
-    page.wait_for_selector("#attention-detail .xtick")
-    drawn = (time.time() - started) * 1000
-    while not (seen := page.evaluate("window.firstMap")):
-        page.wait_for_timeout(5)
-    return {"first map": seen - started * 1000, "first map by plotly.js": drawn}
 
 
 def _translated(page: Any, text: str) -> float:
