@@ -26,7 +26,7 @@ from translator.trace import Trace
 
 RANDOM = "random"
 QUICK = tuple(method for method in METHODS if method not in GRADIENTS)
-"""What is judged in a third of the time that all take."""
+"""What is judged in less than half of the time that all take."""
 LEAST_WORDS = 3
 CONFIDENCE = 0.95
 
