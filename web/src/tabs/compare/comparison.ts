@@ -133,6 +133,11 @@ export class Comparison {
     this.find(".both").hidden = false;
     whenPlotly(() => this.draw());
   }
+  /** What belongs to it, here or in fields beside it, has not all come. */
+  busy(on: boolean): void {
+    if (on) this.root.setAttribute("aria-busy", "true");
+    else this.root.removeAttribute("aria-busy");
+  }
   notice(text: string): void {
     const node = this.find(".notice");
     node.hidden = !text;
