@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+# As `make` has it. PyTorch's threads spin while they wait for each other, on a busy machine for minutes.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import translator
 from translator.trace import Trace

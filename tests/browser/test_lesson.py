@@ -99,7 +99,7 @@ def test_the_fields_are_filled_before_they_are_read(visit: Any) -> None:
     """
     page = visit("#lesson=cross", script=slow)
     page.wait_for_selector(".lx .answers label")
-    page.wait_for_function("window.openNow")
+    page.wait_for_function("window.openNow !== undefined")
     settle(page)  # whoever reads the fields too soon has done it by now
     page.evaluate("openNow()")
     drawn(page)
@@ -118,7 +118,7 @@ def test_a_station_may_come_before_its_words(visit: Any) -> None:
         };
     """
     page = visit("#lesson=tokens", script=late)
-    page.wait_for_function("window.came && window.teach")
+    page.wait_for_function("window.came && window.teach !== undefined")
     settle(page)
     page.evaluate("teach()")
     drawn(page)

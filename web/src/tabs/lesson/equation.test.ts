@@ -11,14 +11,18 @@ beforeEach(() => {
   drawn = document.querySelector("#lesson-equations")!;
   box = document.querySelector(".equation")!;
 });
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.restoreAllMocks(); // first: what was spied on is a timer that is no real one
+  vi.useRealTimers();
+});
 
 it("a station has a copy of its own equation", () => {
   drawn.innerHTML = KATEX;
+  const later = vi.spyOn(globalThis, "setTimeout");
   showEquation(box, 1, () => true);
   expect(box.textContent).toBe("second");
   expect(drawn.textContent).toBe("firstsecond");
-  expect(vi.getTimerCount()).toBe(0);
+  expect(later).not.toHaveBeenCalled();
 });
 
 it("an equation that is drawn later comes, unless the station was left", () => {
@@ -38,7 +42,12 @@ it("an equation that is drawn later comes, unless the station was left", () => {
 });
 
 it("an equation that is never drawn is not waited for without end", () => {
+  const asked = vi.spyOn(document, "querySelectorAll");
+  const looks = () => asked.mock.calls.filter(([selector]) => /katex/.test(selector)).length;
   showEquation(box, 0, () => true);
   vi.advanceTimersByTime(60_000);
-  expect(vi.getTimerCount()).toBe(0);
+  const before = looks();
+  expect(before).toBeGreaterThan(50);
+  vi.advanceTimersByTime(60_000);
+  expect(looks()).toBe(before);
 });

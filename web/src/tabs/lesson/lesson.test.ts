@@ -105,6 +105,8 @@ describe("the lesson", () => {
     expect(find(".code code").textContent).toBe(COURSE.stations[0].code[0].code);
     expect(asked).toEqual([]);
     await show();
+    seen(); // as large as before
+    await turn();
     expect(asked).toHaveLength(1);
     expect(asked[0]).toMatchObject({
       ...{ station: "tokens", text: "Guten Morgen.", direction: "de-en", options: {}, view: "" },
