@@ -15,7 +15,8 @@ from benchmarks.models import MARIAN, SHIPPED, Contestants, Size, make
 from benchmarks.report import Row, compare
 from benchmarks.timing import Times, Watch, alternate
 from translator.config import DecodeConfig, Weights
-from translator.decode import encode, finish, recorded, replay, search, search_batch
+from translator.decode import Hypothesis, IdStep, encode, finish, recorded, search, search_batch
+from translator.decode.search import Steps
 from translator.engine import EagerEngine, Engine, best
 from translator.model import Linear, Transformer
 
@@ -29,8 +30,18 @@ def source(engine: Engine, tokens: int = SOURCE, seed: int = 0) -> list[int]:
     return [*drawn.tolist(), engine.config.eos_id]
 
 
+def kept(searching: Steps) -> tuple[list[IdStep], Hypothesis]:
+    """All steps of a search, and what it found."""
+    steps: list[IdStep] = []
+    while True:
+        try:
+            steps.append(next(searching))
+        except StopIteration as end:
+            return steps, end.value
+
+
 def trace(engine: Engine, ids: list[int], length: int = TARGET, *, maps: bool = True, **settings: Any) -> Run:
-    """Ours, as the pipeline does it: the maps that greedy search saw, or a beam's by one replay (or no maps)."""
+    """Ours, as the pipeline does it: the maps that the search saw (or no maps)."""
     config = DecodeConfig(**{"penalty_kind": "power", "length_penalty": 1.0, **settings})
 
     def run() -> object:
@@ -38,9 +49,7 @@ def trace(engine: Engine, ids: list[int], length: int = TARGET, *, maps: bool = 
         searching = search(engine, ids, config, max_length=length, encoded=encoded)
         if not maps:
             return finish(searching)
-        if config.method == "beam":
-            return replay(engine, ids, finish(searching).ids, encoded=encoded)
-        return recorded(encoded, list(searching))
+        return recorded(encoded, *kept(searching))
 
     return run
 

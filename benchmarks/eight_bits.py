@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 import translator
+from benchmarks.decoding import kept
 from translator.config import DecodeConfig
 from translator.decode import Replay, encode, recorded, replay, search
 from translator.engine import Engine
@@ -35,7 +36,7 @@ def by_steps(engine: Engine, src: Sequence[int], tgt: Sequence[int]) -> Replay:
     """The maps of a forced target as the steps saw them."""
     encoded = encode(engine, src)
     config = DecodeConfig(method="greedy")
-    return recorded(encoded, list(search(engine, src, config, max_length=len(tgt), prefix=tgt, encoded=encoded)))
+    return recorded(encoded, *kept(search(engine, src, config, max_length=len(tgt), prefix=tgt, encoded=encoded)))
 
 
 def main() -> None:

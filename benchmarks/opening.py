@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Browser
 
-_WATCH = """(() => {
-    const look = () => {
-        if (document.querySelector('#attention-detail :is(.sketch text, .xtick)')) window.firstMap = performance.now();
-        else requestAnimationFrame(look);
-    };
-    look();
-})()"""
+_WATCH = """
+new MutationObserver((_, watch) => {
+    if (!document.querySelector("#attention-detail :is(.sketch text, .xtick)")) return;
+    watch.disconnect();
+    requestAnimationFrame(() => requestAnimationFrame(() => { window.firstMap = performance.now(); }));
+}).observe(document, { subtree: true, childList: true });
+"""
+"""Notes when the first map is on the screen: what comes into the document is painted before the second frame after."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def _once(browser: Browser, address: str, visitor: Visitor) -> tuple[float, floa
     devtools.send("Emulation.setCPUThrottlingRate", {"rate": visitor.slower})
     page.add_init_script(_WATCH)
     page.goto(address, wait_until="commit")
-    page.wait_for_function("window.firstMap")
-    shown = page.evaluate("window.firstMap")
+    while not (shown := page.evaluate("window.firstMap")):
+        page.wait_for_timeout(5)
     context.close()
     return shown, sum(sizes) / 1000

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 import translator
+import translator.pipeline
 from translator import (
     BusyError,
     CancelledError,
@@ -79,6 +80,19 @@ def test_a_live_beam_search_ends_in_the_same_trace(tiny: Translator) -> None:
     live, trace = drain(tiny.stream(TEXT, method="beam", max_length=15))
     assert trace.translation == tiny.translate(TEXT, method="beam", max_length=15).translation
     assert [step.beams for step in trace.steps] == [step.beams for step in live[: len(trace.steps)]]
+
+
+def test_a_search_that_gives_more_than_may_be_kept_is_replayed(
+    tiny: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, replays = tiny.translate(TEXT, method="beam", beam=3, max_length=15), []
+    real = translator.pipeline.replay
+    monkeypatch.setattr("translator.pipeline.replay", lambda *a, **more: replays.append(a) or real(*a, **more))
+    for kept, times in ((translator.pipeline.RECORDED, 0), (20_000, 1)):
+        monkeypatch.setattr("translator.pipeline.RECORDED", kept)
+        trace = tiny.translate(TEXT, method="beam", beam=3, max_length=15)
+        assert len(replays) == times and trace.tgt == whole.tgt
+        np.testing.assert_allclose(trace.decoder, whole.decoder, atol=1e-5)
 
 
 def test_nothing_is_decoded_twice(tiny: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,6 +205,7 @@ def test_when_memory_runs_out_the_cpu_does_it_again(
     tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, failing: int, method: str
 ) -> None:
     """Memory runs out at the first step, at the third, or in the replay; steps already shown come once only."""
+    monkeypatch.setattr("translator.pipeline.RECORDED", translator.pipeline.RECORDED if failing < 99 else 0)
     tiny = translator.load(tiny_checkpoint, device="cpu")
     expected = tiny.translate(TEXT, method=method, max_length=8)
     taken = 0

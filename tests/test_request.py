@@ -52,10 +52,10 @@ def test_the_limits_are_exact_and_say_the_size(tiny: Translator) -> None:
 
 def test_over_long_text_is_refused_at_once(tiny: Translator) -> None:
     for text in ("字" * 1_000_000, "a\u0301" * 500_000, "x " * 500_000):
-        started = time.perf_counter()
+        started = time.thread_time()
         with pytest.raises(InputError, match="1,000,000 characters; at most 1,000"):
             tiny.stream(text)
-        assert time.perf_counter() - started < 0.05
+        assert time.thread_time() - started < 0.05
 
 
 @pytest.mark.parametrize(

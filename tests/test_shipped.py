@@ -76,6 +76,26 @@ def test_live_replayed_and_batched_decoding_agree(shipped: Translator) -> None:
             np.testing.assert_allclose(step.cross, trace.cross[:, :, t], atol=1e-5)
 
 
+def test_a_beam_keeps_what_its_winner_read(shipped: Translator) -> None:
+    went_on = []
+    for text in newcomers(shipped)[-3:]:
+        live, taken = shipped.stream(text, method="beam"), 0
+        while True:
+            try:
+                next(live)
+                taken += 1
+            except StopIteration as end:
+                trace = end.value
+                break
+        went_on.append(taken > len(trace.tgt))
+        forced = shipped.force(text, [token.id for token in trace.tgt])
+        for kind in ("encoder", "decoder", "cross"):
+            np.testing.assert_allclose(trace.weights(kind), forced.weights(kind), atol=1e-5)
+        np.testing.assert_allclose(trace.log_probs, forced.log_probs, atol=1e-4)
+        assert [step.candidates[0].token for step in trace.steps] == [step.candidates[0].token for step in forced.steps]
+    assert any(went_on), "no search went on after its winner had ended"
+
+
 def test_maps_are_probabilities_and_causal(shipped: Translator) -> None:
     trace = shipped.translate(newcomers(shipped)[-5], method="beam")
     for kind in ("encoder", "decoder", "cross"):

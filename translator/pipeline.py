@@ -28,11 +28,13 @@ from translator.trace import Beam, Candidate, Step, Token, Trace
 _log = logging.getLogger(__name__)
 __all__ = ["Limits", "Translator", "load"]
 R = TypeVar("R")
+RECORDED = 1 << 25
+"""Bytes of its steps that a search keeps for the trace, 200 tokens by a beam of 4; beyond, its winner is replayed."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What a search found, the `steps` that considered nothing but it, and the `beams` of every step."""
+    """What a search found, all its `steps` (none where they took too much memory), and the `beams` of each."""
 
     engine: Engine = field(repr=False)
     encoded: Encoded = field(repr=False)
@@ -306,8 +308,8 @@ class Translator:
         """The whole of one translation: every map as its search saw it, or from one replay, and the winner's steps."""
 
         def run(engine: Engine) -> Replay:
-            if engine is found.engine and len(found.steps) == len(ids):
-                return recorded(found.encoded, found.steps, candidates=request.config.candidates)
+            if engine is found.engine and found.steps:
+                return recorded(found.encoded, found.steps, found.hypothesis, candidates=request.config.candidates)
             encoded = found.encoded if engine is found.engine else None
             return replay(
                 engine,
@@ -376,14 +378,18 @@ def _searched(engine: Engine, request: Request) -> Generator[IdStep, None, _Foun
     )
     steps: list[IdStep] = []
     beams: list[tuple[Beam, ...]] = []
+    room = RECORDED
     while True:
         try:
             step = next(searching)
         except StopIteration as end:
-            return _Found(engine, encoded, end.value, steps, beams)
+            return _Found(engine, encoded, end.value, steps if room >= 0 else [], beams)
         beams.append(step.beams)
-        if not step.beams:
+        room -= step.nbytes
+        if room >= 0:
             steps.append(step)
+        else:
+            steps.clear()
         yield step
 
 

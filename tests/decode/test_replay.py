@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.decoding import kept
 from translator.config import DecodeConfig
 from translator.decode import encode, recorded, replay, search
 from translator.engine import EagerEngine, Engine, best
@@ -40,15 +41,25 @@ def test_row_t_equals_the_cached_pass_over_the_same_tokens(model: Transformer) -
 
 
 @pytest.mark.parametrize("make_engine", [EagerEngine, best])
-@pytest.mark.parametrize("method", ["greedy", "sample"])
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("greedy", {}),
+        ("sample", {}),
+        ("beam", {"beam": 4}),
+        ("beam", {"beam": 7, "length_penalty": -3.0}),  # the winner ended before the search did
+        ("beam", {"beam": 3, "length_penalty": 5.0, "no_repeat_ngram_size": 2}),
+    ],
+)
 def test_what_a_search_recorded_equals_its_replay(
-    model: Transformer, method: Any, make_engine: Callable[[Transformer], Engine]
+    model: Transformer, method: Any, settings: dict[str, Any], make_engine: Callable[[Transformer], Engine]
 ) -> None:
     engine = make_engine(copy.deepcopy(model))
+    engine.compile(wait=True)
     encoded = encode(engine, SOURCE)
-    config = DecodeConfig(method=method, force_eos=True)
-    steps = list(search(engine, SOURCE, config, max_length=9, prefix=TARGET[:2], encoded=encoded))
-    seen, want = recorded(encoded, steps, candidates=5), replay(engine, SOURCE, steps[-1].ids, candidates=5)
+    config = DecodeConfig(method=method, force_eos=True, **settings)
+    steps, best_one = kept(search(engine, SOURCE, config, max_length=9, prefix=TARGET[:2], encoded=encoded))
+    seen, want = recorded(encoded, steps, best_one, candidates=5), replay(engine, SOURCE, best_one.ids, candidates=5)
     for field in dataclasses.fields(seen):
         found, expected = (np.asarray(getattr(each, field.name)) for each in (seen, want))
         assert found.shape == expected.shape and found.dtype == expected.dtype, field.name

@@ -130,8 +130,9 @@ def test_a_further_trace_of_an_everyday_sentence_costs_a_notebook_little(text: s
     widget: Any = translator.explore(translator.load("de-en", device="cpu").translate(text))
     state = widget.get_state()
     sent = [value for value in state.values() if isinstance(value, bytes)] + state["_traces"]
+    sent += state["_maps"][0].values()
     text_sent = {name: value for name, value in state.items() if isinstance(value, (str, int))}
     size = sum(map(len, sent)) + len(json.dumps(text_sent)) + len(json.dumps(widget._repr_mimebundle_()[0]))
     assert 10_000 < size <= 120 * 1024
-    whole = unpack(json.loads(zlib.decompress(state["_traces"][0]))["weights"]["cross"], "d4")
+    whole = unpack(zlib.decompress(state["_maps"][0]["cross"]), "d4")
     assert whole.size == widget.trace.cross.size

@@ -42,6 +42,14 @@ def test_sixteen_bits_keep_a_weight_to_the_promised_error() -> None:
     assert [f"{each:.4f}" for each in shown] == [f"{each:.4f}" for each in weights.ravel()]
 
 
+@pytest.mark.parametrize("count", [0, 1, 10_001])
+def test_four_decimals_come_back_whatever_their_size(count: int) -> None:
+    weights = np.arange(10_001)[:count][::-1] / 10_000
+    packed = base64.b64decode(pack(weights, "d4"))
+    np.testing.assert_array_equal(unpack(packed, "d4"), weights)
+    assert len(packed) == count + int((weights >= 0.0192).sum())
+
+
 def test_thirty_two_bits_are_exact() -> None:
     weights = np.random.default_rng(1).random((2, 3)).astype(np.float32)
     np.testing.assert_array_equal(unpack(pack(weights, "f32"), "f32").reshape(2, 3), weights)

@@ -1,4 +1,4 @@
-"""Decoding over ids: search for a hypothesis, then replay it for every map."""
+"""Decoding over ids: search for a hypothesis with every map that it read by, or replay a given one."""
 
 from translator.decode.batch import search_batch, search_encoded
 from translator.decode.replay import Replay, encode, recorded, replay

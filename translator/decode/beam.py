@@ -123,7 +123,8 @@ class BeamSearch:
         ranks: list[int] = []
         beams: list[Beam] = []
         for rank, (parent, token, log_prob) in enumerate(candidates):
-            hypothesis = self.live[parent].extend(token, log_prob, read[parent][: self.to_cover] if read else ())
+            paid = read[parent][: self.to_cover] if read else ()
+            hypothesis = self.live[parent].extend(token, log_prob, paid, parent)
             ended = token == self.eos_id
             full = len(hypothesis.ids) == self.max_length
             if ended or full:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from translator.decode.steps import IdStep, check_logits, check_source, check_target, entropy
+from translator.decode.steps import Hypothesis, IdStep, check_logits, check_source, check_target, entropy
 from translator.engine import Engine
 from translator.errors import InputError
 from translator.model import Encoded, Gates, Transformer
@@ -90,18 +90,19 @@ def replay(
 
 
 @torch.inference_mode()
-def recorded(encoded: Encoded, steps: Sequence[IdStep], *, candidates: int = 8) -> Replay:
-    """What `replay` gives for what one hypothesis' `steps` produced, greedy or sampled, from what they saw themselves.
+def recorded(encoded: Encoded, steps: Sequence[IdStep], hypothesis: Hypothesis, *, candidates: int = 8) -> Replay:
+    """What `replay` gives for a search's `hypothesis`, from what all of the search's `steps` saw themselves.
 
     The decoder is causal, so that a cached step reads what the whole pass reads in its row.
     """
-    last = steps[-1]
-    produced = torch.tensor(last.ids, device=last.log_probs.device)
-    cross = torch.stack([step.stepped.cross[0] for step in steps], 2)
-    decoder = cross.new_zeros(*cross.shape[:2], len(steps), len(steps))
-    for t, step in enumerate(steps):
-        decoder[:, :, t, : t + 1] = step.stepped.decoder[0]
-    return _read_off(encoded, decoder, cross, torch.stack([step.log_probs for step in steps]), produced, candidates)
+    path = list(zip(steps, hypothesis.rows, strict=False))  # a search goes on after a hypothesis has ended
+    cross = torch.stack([step.stepped.cross[row] for step, row in path], 2)
+    decoder = cross.new_zeros(*cross.shape[:2], len(path), len(path))
+    for t, (step, row) in enumerate(path):
+        decoder[:, :, t, : t + 1] = step.stepped.decoder[row]
+    log_probs = torch.stack([step.all_log_probs[row] for step, row in path])
+    produced = torch.tensor(hypothesis.ids, device=log_probs.device)
+    return _read_off(encoded, decoder, cross, log_probs, produced, candidates)
 
 
 def _read_off(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -63,7 +64,7 @@ def search(
 
 def _close(hypothesis: Hypothesis, eos_id: int) -> Hypothesis:
     """Say whether the end was reached."""
-    return Hypothesis(hypothesis.ids, hypothesis.log_probs, hypothesis.score, hypothesis.ids[-1:] != (eos_id,))
+    return replace(hypothesis, truncated=hypothesis.ids[-1:] != (eos_id,), coverage=())
 
 
 def _force(decoding: Decoding, prefix: Sequence[int], to_cover: int) -> Steps:
@@ -72,7 +73,8 @@ def _force(decoding: Decoding, prefix: Sequence[int], to_cover: int) -> Steps:
     hypothesis, last = Hypothesis(), model_config.start_id
     for token in prefix:
         stepped = decoding.step([last])
-        log_probs = stepped.logits[0].float().log_softmax(-1)
+        all_log_probs = stepped.logits.float().log_softmax(-1)
+        log_probs = all_log_probs[0]
         free = not hypothesis.ids and token == config.first_id  # what every translation begins with is no choice
         counts = config.method == "beam" and config.coverage_penalty
         read = attention_paid(stepped, config)[0, :to_cover].tolist() if counts else ()
@@ -81,7 +83,7 @@ def _force(decoding: Decoding, prefix: Sequence[int], to_cover: int) -> Steps:
         if config.method == "beam":
             normalised = hypothesis.score / penalty(len(hypothesis.ids), config) + covered(hypothesis, config)
             beams = (Beam(hypothesis.ids, hypothesis.score, normalised, 0, token == model_config.eos_id),)
-        yield IdStep(hypothesis.ids, log_probs, stepped, beams=beams)
+        yield IdStep(hypothesis.ids, all_log_probs, stepped, beams=beams)
     return hypothesis
 
 
@@ -93,8 +95,8 @@ def _one_by_one(decoding: Decoding, hypothesis: Hypothesis, max_length: int) -> 
     banned = banned_ids(model_config)
     while hypothesis.ids[-1:] != (model_config.eos_id,) and len(hypothesis.ids) < max_length:
         stepped = decoding.step([last])
-        log_probs = stepped.logits[0].float().log_softmax(-1)
-        numbers = log_probs.cpu().numpy()  # NumPy looks at a few numbers in a fraction of the time
+        log_probs = stepped.logits.float().log_softmax(-1)
+        numbers = log_probs[0].cpu().numpy()  # NumPy looks at a few numbers in a fraction of the time
         allowed = numbers.copy()
         allowed[banned] = -math.inf
         ban_sequences(allowed[None], model_config, config, [hypothesis.ids])
@@ -110,8 +112,8 @@ def _end(decoding: Decoding, hypothesis: Hypothesis) -> Steps:
     last = hypothesis.ids[-1] if hypothesis.ids else decoding.model_config.start_id
     stepped = decoding.step([last])
     ended = hypothesis.extend(decoding.model_config.eos_id, 0.0)
-    yield IdStep(ended.ids, stepped.logits[0].float().log_softmax(-1), stepped)
-    return Hypothesis(ended.ids, ended.log_probs, ended.score, truncated=True)
+    yield IdStep(ended.ids, stepped.logits.float().log_softmax(-1), stepped)
+    return replace(ended, truncated=True)
 
 
 def _best(log_probs: np.ndarray) -> int:
@@ -138,5 +140,5 @@ def _beam(decoding: Decoding, beams: BeamSearch) -> Steps:
     ids = beams.live[0].ids
     last = ids[-1] if ids else decoding.model_config.start_id
     for log_probs, stepped in run(decoding, [beams], [last]):
-        yield IdStep(beams.beams[0].ids, log_probs[beams.leader], stepped, beams.leader, beams.beams)
+        yield IdStep(beams.beams[0].ids, log_probs, stepped, beams.leader, beams.beams)
     return beams.best()

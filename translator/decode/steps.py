@@ -28,7 +28,7 @@ class Hypothesis:
     """A finished search: produced ids (EOS last unless `truncated`) and their log-probabilities in nats.
 
     `score` is the sum of `log_probs`; what a penalty takes off ranks hypotheses but is not in it. `coverage` says how
-    much attention each source token has had, where the search counts it.
+    much attention each source token has had, where the search counts it; `rows` which row of each step's it was.
     """
 
     ids: tuple[int, ...] = ()
@@ -36,24 +36,29 @@ class Hypothesis:
     score: float = 0.0
     truncated: bool = False
     coverage: tuple[float, ...] = ()
+    rows: tuple[int, ...] = ()
 
-    def extend(self, token: int, log_prob: float, read: Sequence[float] = ()) -> Hypothesis:
-        """This hypothesis with one more token; `read` is the attention that its step paid to each source token."""
+    def extend(self, token: int, log_prob: float, read: Sequence[float] = (), row: int = 0) -> Hypothesis:
+        """This hypothesis with one more token, which `row` of the step predicted.
+
+        `read` is the attention that it paid to each source token.
+        """
         coverage = tuple(map(operator.add, self.coverage, read)) if self.coverage else tuple(read)
-        return Hypothesis((*self.ids, token), (*self.log_probs, log_prob), self.score + log_prob, coverage=coverage)
+        ids, log_probs, rows = (*self.ids, token), (*self.log_probs, log_prob), (*self.rows, row)
+        return Hypothesis(ids, log_probs, self.score + log_prob, coverage=coverage, rows=rows)
 
 
 @dataclass(frozen=True, eq=False)
 class IdStep:
     """One step of a search: what the leading hypothesis produced, and what it might have.
 
-    `ids` is the leading hypothesis up to and with this step. `log_probs` [V] is the model's full
-    log-softmax that predicted the last of them; `row` of `stepped` holds the weights that it read by. All
-    stays on the model's device, and what a listener asks for is computed when it asks.
+    `ids` is the leading hypothesis up to and with this step. `all_log_probs` [B, V] is the model's full
+    log-softmax, of which `row` predicted the last of them, and `row` of `stepped` holds the weights that it read by.
+    All stays on the model's device, and what a listener asks for is computed when it asks.
     """
 
     ids: tuple[int, ...]
-    log_probs: Tensor
+    all_log_probs: Tensor
     stepped: Stepped
     row: int = 0
     beams: tuple[Beam, ...] = ()
@@ -67,6 +72,16 @@ class IdStep:
     def id(self) -> int:
         """The token that the leading hypothesis produced."""
         return self.ids[-1]
+
+    @property
+    def log_probs(self) -> Tensor:
+        """The leading hypothesis' [V]."""
+        return self.all_log_probs[self.row]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what the step gave, for every hypothesis."""
+        return self.all_log_probs.nbytes + self.stepped.decoder.nbytes + self.stepped.cross.nbytes
 
     @property
     def log_prob(self) -> float:

@@ -25,6 +25,8 @@ TAIL = 60
 """Characters of a hypothesis that are sent: its end is what tells it from the others."""
 _FULL = {"u16": 65535, "d4": 10_000}
 """What stands for 1."""
+_ESCAPE = 192
+"""Of "d4": a first byte from here on has the upper bits of a number, whose lower eight stand behind all first bytes."""
 _DIGITS, _NEAR_HALF = 1e4, 1e-6
 _TOLD = tuple(each.name for each in fields(heads.Measures) if not each.name.startswith(("even_", "read_")))
 """Measures that the page shows."""
@@ -33,25 +35,37 @@ _TOLD = tuple(each.name for each in fields(heads.Measures) if not each.name.star
 def pack(weights: np.ndarray, encoding: Encoding) -> str:
     """Probabilities [...] as base64, flat in C order.
 
-    "f32": little-endian floats, exact. "u16": round(w · 65535), the error is at most 7.7e-6. "d4": round(w · 10000),
-    the four decimals that the explorer shows, a fifth smaller once deflated. All first bytes stand before all second
-    ones and so on: high bytes are alike, and so they compress.
+    "f32": little-endian floats, exact. "u16": round(w · 65535), the error is at most 7.7e-6. Of both, all first bytes
+    stand before all second ones and so on: high bytes are alike, and so they compress. "d4": round(w · 10000), the four
+    decimals that the explorer shows, in one byte where that is below 192, as most are, else in two.
     """
-    if encoding == "f32":
-        data = np.ascontiguousarray(weights, dtype="<f4").reshape(-1, 1).view(np.uint8).T.tobytes()
-    else:
-        fixed = np.rint(np.clip(weights, 0.0, 1.0) * _FULL[encoding]).astype(np.uint16).ravel()
-        data = (fixed >> 8).astype(np.uint8).tobytes() + (fixed & 0xFF).astype(np.uint8).tobytes()
-    return base64.b64encode(data).decode("ascii")
+    return base64.b64encode(_packed(weights, encoding)).decode("ascii")
 
 
-def unpack(text: str, encoding: Encoding) -> np.ndarray:
-    """What `pack` wrote, as a flat float array [N]."""
-    data = base64.b64decode(text)
+def _packed(weights: np.ndarray, encoding: Encoding) -> bytes:
     if encoding == "f32":
-        return np.frombuffer(data, dtype=np.uint8).reshape(4, -1).T.copy().view("<f4").ravel()
-    high, low = np.frombuffer(data, dtype=np.uint8).reshape(2, -1).astype(np.float64)
-    return (high * 256 + low) / _FULL[encoding]
+        planes: bytes = np.ascontiguousarray(weights, dtype="<f4").reshape(-1, 1).view(np.uint8).T.tobytes()
+        return planes
+    fixed = np.rint(np.clip(weights, 0.0, 1.0) * _FULL[encoding]).astype(np.uint16).ravel()
+    high, low = (fixed >> 8).astype(np.uint8), (fixed & 0xFF).astype(np.uint8)
+    large = fixed >= _ESCAPE
+    first, rest = (high, low) if encoding == "u16" else (np.where(large, _ESCAPE + high, low), low[large])
+    return bytes(first.astype(np.uint8)) + bytes(rest)
+
+
+def unpack(text: str | bytes, encoding: Encoding) -> np.ndarray:
+    """What `pack` wrote, or its bytes, as a flat float array [N]."""
+    data = np.frombuffer(base64.b64decode(text) if isinstance(text, str) else text, dtype=np.uint8)
+    if encoding == "f32":
+        return data.reshape(4, -1).T.copy().view("<f4").ravel()
+    if encoding == "u16":
+        high, low = data.reshape(2, -1).astype(np.float64)
+        return (high * 256 + low) / _FULL[encoding]
+    count = int(np.searchsorted(np.cumsum(1 + (data >= _ESCAPE)), len(data))) + bool(len(data))
+    found = data[:count].astype(np.float64)
+    large = found >= _ESCAPE
+    found[large] = (found[large] - _ESCAPE) * 256 + data[count:]
+    return found / _FULL[encoding]
 
 
 def lower_triangles(weights: np.ndarray) -> np.ndarray:

@@ -195,9 +195,19 @@ const tie = (model: Model, handle: { pick(view: any): void }, single: boolean) =
   };
 };
 
+/** A trace as the kernel sends it: its maps as bytes beside it, since base64 would make them larger. */
+const traceOf = async (packed: DataView, maps: Record<string, DataView>): Promise<TracePayload> => {
+  const bytes = async (map: DataView) => new Uint8Array(await (await inflated(map)).arrayBuffer());
+  const weights = Object.entries(maps).map(async ([kind, map]) => [kind, await bytes(map)]);
+  return { ...(await json(packed)), weights: Object.fromEntries(await Promise.all(weights)) };
+};
+
 const mountIn = async (model: Model, element: HTMLElement): Promise<() => void> => {
   const { embed, tables } = await library(model);
-  const traces: TracePayload[] = await Promise.all(model.get("_traces").map(json));
+  const maps = model.get("_maps") as Record<string, DataView>[];
+  const traces: TracePayload[] = await Promise.all(
+    model.get("_traces").map((packed: DataView, at: number) => traceOf(packed, maps[at])),
+  );
   const single = traces.length === 1;
   const page = { theme: themeOf(model), language: languageOf(model), tables };
   let tied: ReturnType<typeof tie> | null = null;

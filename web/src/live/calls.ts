@@ -1,13 +1,6 @@
 /* What a page may ask its worker, and what comes back. Nothing here runs in either by itself. */
 
-import type {
-  Encoding,
-  Health,
-  Kind,
-  Piece,
-  StepPayload,
-  TracePayload,
-} from "../protocol/messages";
+import type { Packing, Health, Kind, Piece, StepPayload, TracePayload } from "../protocol/messages";
 import type { Foreign } from "./foreign";
 
 /** The views of the lab that the worker answers; the others need Python. */
@@ -43,7 +36,7 @@ export interface Past {
   settings: object;
   id?: string;
   prefix?: number[];
-  encoding?: Encoding;
+  encoding?: Packing;
 }
 
 export interface LabAsked {

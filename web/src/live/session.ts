@@ -1,6 +1,6 @@
 /* What a page asks of a checkpoint, answered with the messages of a server: translator/ui/session.py. */
 
-import type { Encoding, Health, Piece, StepPayload, TracePayload } from "../protocol/messages";
+import type { Packing, Health, Piece, StepPayload, TracePayload } from "../protocol/messages";
 import type { Bundle } from "./bundle";
 import type { IdStep } from "./decode/steps";
 import type { Gates } from "./engine/passes";
@@ -60,6 +60,6 @@ export function split(bundle: Bundle, text: string): Piece[][] {
 }
 
 /** Everything the explorer needs of a trace. */
-export function payload(bundle: Bundle, trace: Trace, encoding: Encoding = "u16"): TracePayload {
+export function payload(bundle: Bundle, trace: Trace, encoding: Packing = "u16"): TracePayload {
   return traceMessage(bundle, trace, health(bundle, trace.request.source), encoding);
 }

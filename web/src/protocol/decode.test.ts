@@ -24,8 +24,15 @@ describe("weights", () => {
   });
 
   it("come back from four decimals as they are shown", () => {
-    const found = floatsOf(fixed(values, 10_000), "d4");
-    values.forEach((value, i) => expect(found[i].toFixed(4)).toBe(value.toFixed(4)));
+    const small = [0.0191, 0.0192, 0.0001, 0.0255, 0.0256];
+    const low = [10_000 & 255, 5000 & 255, 1235 & 255, 3333 & 255, 192, 255, 0];
+    const first = [0, 192 + 39, 192 + 19, 192 + 4, 192 + 13, 191, 192, 1, 192, 192 + 1];
+    const found = floatsOf(new Uint8Array([...first, ...low]), "d4");
+    const all = [...values, ...small];
+    expect(found.length).toBe(all.length);
+    all.forEach((value, i) => expect(found[i].toFixed(4)).toBe(value.toFixed(4)));
+    expect(floatsOf(Buffer.from([...first, ...low]).toString("base64"), "d4")).toEqual(found);
+    expect(floatsOf("", "d4").length).toBe(0);
   });
 
   it("come back from 32 bits as they were", () => {

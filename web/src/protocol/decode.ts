@@ -21,9 +21,24 @@ export const messageOf = <M>(value: string): M | Promise<M> =>
 /** What stands for 1. */
 export const FULL = { u16: 65535, d4: 10_000 };
 
-/** Weights arrive as 16-bit fixed point (the page), as four decimals (notebooks), or as 32-bit floats (exports, offline page). */
-export const floatsOf = (base64: string, encoding: Encoding): Float32Array => {
-  const bytes = bytesOf(base64);
+/** A first byte of "d4" from here on has the upper bits of a number, whose lower eight stand behind all first bytes. */
+const ESCAPE = 192;
+
+const decimals = (bytes: Uint8Array): Float32Array => {
+  let count = 0;
+  for (let used = 0; used < bytes.length; count++) used += bytes[count] < ESCAPE ? 1 : 2;
+  const floats = new Float32Array(count);
+  for (let i = 0, low = count; i < count; i++) {
+    const first = bytes[i];
+    floats[i] = (first < ESCAPE ? first : (first - ESCAPE) * 256 + bytes[low++]) / FULL.d4;
+  }
+  return floats;
+};
+
+/** Weights arrive as 16-bit fixed point (the page), as four decimals (notebooks), or as 32-bit floats (exports, offline page): bytes, or these in base64. */
+export const floatsOf = (sent: string | Uint8Array, encoding: Encoding): Float32Array => {
+  const bytes = typeof sent === "string" ? bytesOf(sent) : sent;
+  if (encoding === "d4") return decimals(bytes);
   if (encoding === "f32") {
     const count = bytes.length / 4;
     const whole = new Uint8Array(bytes.length);

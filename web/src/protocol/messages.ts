@@ -148,6 +148,9 @@ export type Shape = [layers: number, heads: number, rows: number, columns: numbe
 /** "u16": 16-bit fixed point; "d4": four decimals; "f32": exact. */
 export type Encoding = "u16" | "d4" | "f32";
 
+/** What a page's own worker packs. */
+export type Packing = Exclude<Encoding, "d4">;
+
 /** A word that is marked, and the tokens that it is made of. */
 export interface Marked {
   s: string;
@@ -181,7 +184,8 @@ export interface TracePayload {
   steps: Step[];
   shapes: Record<Kind, Shape>;
   encoding: Encoding;
-  weights: Record<Kind, string>;
+  /** In base64; of a notebook, as bytes. */
+  weights: Record<Kind, string | Uint8Array>;
   rollout: string;
   heads: Record<Kind, HeadTable>;
   /** The cross head that aligns best. */

@@ -1,10 +1,10 @@
 /* Weights as messages carry them: ui/payload.py's `pack`. */
 
 import { FULL } from "../../protocol/decode";
-import type { Encoding } from "../../protocol/messages";
+import type { Packing } from "../../protocol/messages";
 
-/** Probabilities as base64: "f32" exactly, others as round(w · FULL); first bytes before second ones and so on. */
-export function pack(weights: ArrayLike<number>, encoding: Encoding): string {
+/** Probabilities as base64: "f32" exactly, "u16" as round(w · 65535); first bytes before second ones and so on. */
+export function pack(weights: ArrayLike<number>, encoding: Packing): string {
   const count = weights.length;
   if (encoding === "f32") {
     const floats = new Uint8Array(Float32Array.from(weights).buffer);

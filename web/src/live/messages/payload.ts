@@ -15,7 +15,7 @@ import { tokenMessage, wordsMessage } from "./tokens";
 const TAIL = 60;
 
 /** Of every map and each head: shapes, weights, measures, and the head to look at first. */
-function mapsOf({ profile }: Bundle, trace: Trace, encoding: Protocol.Encoding) {
+function mapsOf({ profile }: Bundle, trace: Trace, encoding: Protocol.Packing) {
   const { src, start, tgt, encoder, decoder, cross } = trace;
   const reads = [start, ...tgt.slice(0, -1)];
   const ofCross = { owners: tgt, queries: reads, keys: src };
@@ -52,7 +52,7 @@ export function traceMessage(
   bundle: Bundle,
   trace: Trace,
   health: Protocol.Health,
-  encoding: Protocol.Encoding = "u16",
+  encoding: Protocol.Packing = "u16",
 ): Protocol.TracePayload {
   const { request, src, start, tgt } = trace;
   const reads = [start, ...tgt.slice(0, -1)];
