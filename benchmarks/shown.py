@@ -59,8 +59,9 @@ def trace(page: Page) -> dict[str, Any]:
     return found
 
 
-_QUIET = """() => !document.querySelector('[aria-busy=true]')
+QUIET = """() => !document.querySelector('[aria-busy=true]')
     && !document.getAnimations().some(each => each.effect.getComputedTiming().endTime < Infinity)"""
+"""In the page: a function that says whether nothing is being computed or moved."""
 _IDLE = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
     () => requestIdleCallback(() => done(), { timeout: 2000 }))))"""
 
@@ -68,7 +69,7 @@ _IDLE = """() => new Promise(done => requestAnimationFrame(() => requestAnimatio
 def settle(page: Page) -> None:
     """Wait until the page has laid out, painted and animated whatever has happened, and has nothing else to do."""
     page.evaluate(_IDLE)
-    page.wait_for_function(_QUIET)
+    page.wait_for_function(QUIET)
     page.evaluate(_IDLE)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -10,6 +12,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+# As `make` has it. PyTorch's threads spin while they wait for each other, on a busy machine for minutes.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import translator
 from translator.trace import Trace
@@ -83,8 +88,16 @@ def tiny_checkpoint(checkpoint_maker: ModuleType, tmp_path_factory: pytest.TempP
 
 @pytest.fixture(scope="session")
 def tiny(tiny_checkpoint: Path) -> Translator:
-    """That checkpoint's translator on the CPU, random weights."""
+    """That checkpoint's translator on the CPU, random weights; PyTorch's steps alone: it is never compiled."""
     return translator.load(tiny_checkpoint, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def compiled(tiny_checkpoint: Path) -> Translator:
+    """The same with compiled steps."""
+    own = translator.load(tiny_checkpoint, device="cpu")
+    own.compile(wait=True)
+    return own
 
 
 SERIAL = (
@@ -108,6 +121,26 @@ SERIAL = (
 def is_serial(path: Path) -> bool:
     """Whether the tests of a file run alone; the browser's have a run of their own."""
     return path.relative_to(Path(__file__).parent).as_posix().startswith((*SERIAL, "browser/"))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files whose tests are all left out by whether they run alone are not read: their imports take seconds."""
+    if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+        return None
+    chosen: str = config.option.markexpr
+    if chosen.endswith("and not serial"):
+        return is_serial(collection_path) or None
+    return (chosen.endswith("and serial") and not is_serial(collection_path)) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What was imported and collected stays: the collector need not look through it again and again."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -83,6 +83,7 @@ def test_ids_of_greedy_and_beam_search_are_those_of_generate(
         assert ours.translate_batch(texts[:6], max_length=limit, **method) == [trace.translation for trace in traces]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_summary_is_as_long_as_the_model_asks_for(made: Any, texts: list[str], family: str) -> None:
     """A document in, a text out: `min_length`, `min_new_tokens` and repeated words as `generate` has them."""

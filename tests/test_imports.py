@@ -150,6 +150,7 @@ def test_the_values_load_without_heavy_libraries(module: str) -> None:
     assert loaded.stdout.strip() == ""
 
 
+@pytest.mark.slow
 def test_a_first_translation_imports_no_library_that_takes_a_second(tiny_checkpoint: Path) -> None:
     code = (
         "import sys, translator; translator.load(sys.argv[1], device='cpu').translate('Hallo Welt');"

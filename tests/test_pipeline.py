@@ -113,6 +113,7 @@ def test_nothing_is_decoded_twice(tiny: Translator, monkeypatch: pytest.MonkeyPa
     assert calls == {"encode": 1, "step": len(trace.tgt)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_gives_the_single_translations(tiny: Translator, method: str) -> None:
     texts = [TEXT, "Ich renne.", "Haus", "Das Haus ist groß, aber alt. Guten Morgen!", "京都 😀"]

@@ -187,6 +187,7 @@ def test_the_threshold_of_an_aligner_is_that_of_the_form() -> None:
             Aligner(threshold=value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATIONS)
 def test_what_a_station_lets_turn_is_the_registrys(tiny: Translator, name: str) -> None:
     """Once the temperature had two ranges, the seed three."""

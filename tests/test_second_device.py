@@ -102,6 +102,7 @@ def test_a_marian_checkpoint_that_hides_tokens_too(tiny_marian: Path, second: st
         np.testing.assert_allclose(found, want, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failing", ["step", "decode"])
 def test_when_its_memory_runs_out_the_cpu_goes_on(
     tiny_checkpoint: Path, tiny: Translator, second: str, monkeypatch: pytest.MonkeyPatch, failing: str
@@ -114,27 +115,30 @@ def test_when_its_memory_runs_out_the_cpu_goes_on(
     assert_same(full.translate(TEXT, method="beam"), tiny.translate(TEXT, method="beam"))
 
 
-def test_a_copy_of_a_model_moves_there(tiny: Translator, away: Translator, second: str) -> None:
+@pytest.mark.slow
+def test_a_copy_of_a_model_moves_there(compiled: Translator, away: Translator, second: str) -> None:
     """As on a ZeroGPU Space; machine code stays behind."""
-    tiny.compile(wait=True)
-    moved = copy.deepcopy(tiny.bundle.model).to(second)
-    found = Translator(dataclasses.replace(tiny.bundle, model=moved))
+    moved = copy.deepcopy(compiled.bundle.model).to(second)
+    found = Translator(dataclasses.replace(compiled.bundle, model=moved))
     found.compile(wait=True)
     assert isinstance(found.engine, EagerEngine) and str(found.device) == second
     assert_same(found.translate(TEXT), away.translate(TEXT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_many_at_once(away: Translator, tiny: Translator, method: str) -> None:
     texts = [TEXT, "Guten Morgen, Frau Müller!", "Ich renne.", "alt"]
     assert away.translate_batch(texts, method=method) == tiny.translate_batch(texts, method=method)
 
 
+@pytest.mark.slow
 def test_scores_of_a_test_file(away: Translator, tiny: Translator) -> None:
     pairs = [Pair(TEXT, "The house is big but old.", "x"), Pair("Ich renne.", "I run.", "x")]
     assert_same(*(evaluate(each, pairs, "two") for each in (away, tiny)))
 
 
+@pytest.mark.slow
 def test_a_given_translation_and_what_its_heads_do(away: Translator, tiny: Translator) -> None:
     traces = [each.force(TEXT, "The house is big but old.") for each in (away, tiny)]
     assert_same(*traces)

@@ -47,6 +47,7 @@ def test_the_judges_of_the_copier_agree_with_its_answer(copier: Translator) -> N
     assert found.lost[RANDOM].mean() < found.deletion.diagonal().mean()
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_sentence_are_its_parts(tiny: Translator, trace: Trace) -> None:
     found = arena(tiny, trace, depth=2, seed=5)
     words, steps = source_words(trace), [t for t, token in enumerate(trace.tgt) if not token.special]
@@ -106,6 +107,7 @@ def test_some_predictions_have_the_maps_that_they_have_among_all(tiny: Translato
         np.testing.assert_allclose(some[method], every[method][[3, 1]], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_named(tiny: Translator, trace: Trace) -> None:
     with pytest.raises(InputError, match="2 words"):
         arena(tiny, tiny.translate("Guten Morgen", max_length=4))

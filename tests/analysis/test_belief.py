@@ -104,6 +104,7 @@ def test_search_gives_rows_cells_states_and_the_joint_picture(measured: Translat
     assert len(found["queries"]) == len(found["keys"]) and len(found["queries"][0]["at"]) == 2
 
 
+@pytest.mark.slow
 def test_people_are_told_in_tables(measured: Translator, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     head = ["--layer", "1", "--head", "2"]
     for view, said in (

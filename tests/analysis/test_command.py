@@ -163,6 +163,7 @@ def test_contrast_by_the_contract(tiny: Translator, capsys: pytest.CaptureFixtur
     assert f"= {want:+.3f}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_patch_by_the_contract(tiny: Translator, capsys: pytest.CaptureFixture[str]) -> None:
     texts = "Ich renne in den Park.", "Ich renne in dem Park."
     runs = minimal_pair(tiny, *texts)

@@ -86,6 +86,7 @@ def words_of(found: Contrast, trace: Trace, values: np.ndarray) -> np.ndarray:
     return np.array([values[[o == word for o in owner]].sum() for word in dict.fromkeys(owner)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["pre", "post", "embedding norm", "padded"])
 def test_gradients_are_captums(laid_out: Callable[[str], Translator], layout: str) -> None:
     engine = laid_out(layout)

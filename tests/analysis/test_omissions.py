@@ -130,6 +130,7 @@ def test_cases_differ_from_their_reference_by_one_word(lexicon: Lexicon) -> None
             assert lowered(rest, "en") == reference
 
 
+@pytest.mark.slow
 def test_a_chinese_word_goes_and_comes_without_a_space() -> None:
     pairs = [("I like tea.", "我喜欢喝茶。"), ("I like milk.", "我喜欢牛奶。"), ("You like rice.", "你喜欢米饭。")]
     lexicon = Lexicon({("i", "我"): 0.9}, {("i", "我"): 0.9})

@@ -84,7 +84,7 @@ def test_the_fields_are_filled_before_they_are_read(visit: Any) -> None:
             set: own => {
                 const opened = own.opened;
                 own.opened = async (...fields) => {
-                    await new Promise(done => setTimeout(done, 1500));
+                    await new Promise(done => { window.openNow = done; });
                     window.openedAt = performance.now();
                     return opened(...fields);
                 };
@@ -98,6 +98,10 @@ def test_the_fields_are_filled_before_they_are_read(visit: Any) -> None:
         };
     """
     page = visit("#lesson=cross", script=slow)
+    page.wait_for_selector(".lx .answers label")
+    page.wait_for_function("window.openNow !== undefined")
+    settle(page)  # whoever reads the fields too soon has done it by now
+    page.evaluate("openNow()")
     drawn(page)
     assert page.evaluate("window.openedAt < window.askedAt")
 
@@ -106,11 +110,17 @@ def test_a_station_may_come_before_its_words(visit: Any) -> None:
     late = """
         const ask = window.fetch;
         window.fetch = async (address, options) => {
-            if (String(options?.body).includes('"fn_name":"course"')) await new Promise(done => setTimeout(done, 3000));
-            return ask(address, options);
+            const asks = name => String(options?.body).includes(`"fn_name":"${name}"`);
+            if (asks("course")) await new Promise(done => { window.teach = done; });
+            const answer = await ask(address, options);
+            if (asks("station")) answer.clone().text().then(() => { window.came = true; });
+            return answer;
         };
     """
     page = visit("#lesson=tokens", script=late)
+    page.wait_for_function("window.came && window.teach !== undefined")
+    settle(page)
+    page.evaluate("teach()")
     drawn(page)
     page.wait_for_selector(".lx .answers label")
     assert page.text_content(".lx h1") == "Text to tokens"

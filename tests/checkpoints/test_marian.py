@@ -86,6 +86,7 @@ def test_greedy_and_beam_tokens_are_those_of_transformers(made: Any, texts: list
         assert search_batch(EagerEngine(bundle.model), sources, config, max_lengths=[limit] * len(sources)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["opus", "separate", "unscaled"])
 def test_banned_sequences_are_those_of_transformers(made: Any, texts: list[str], shape: str, tmp_path: Path) -> None:
     """The pairs and triples that come first without the ban, so that it binds in greedy and in beam search."""

@@ -157,6 +157,7 @@ def test_a_file_that_was_cut_off_is_refused(checkpoint: Path, file: str, share: 
         load_bundle(checkpoint)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_refused(checkpoint: Path) -> None:
     rng = random.Random(5)
     for n in range(1000):

@@ -89,6 +89,7 @@ def test_a_beam_of_one_is_greedy(wide: Transformer, src: list[int]) -> None:
     assert searching.best().ids == greedy.ids
 
 
+@pytest.mark.slow
 def test_greedy_takes_the_best_of_what_is_allowed_at_every_step(wide: Transformer) -> None:
     _, found = run_through(wide, SOURCE, GREEDY)
     for t in range(len(found.ids)):
@@ -250,6 +251,7 @@ def _draws(model: Transformer, count: int, **settings: object) -> torch.Tensor:
     return counts / count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("temperature", "top_p"), [(3.0, 1.0), (3.0, 0.8), (1.0, 0.8)])
 def test_sampling_draws_from_the_filtered_softmax(model: Transformer, temperature: float, top_p: float) -> None:
     """The best 4, then the fewest that hold `top_p` of those; 400 draws against the distribution by hand."""

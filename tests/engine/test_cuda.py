@@ -124,6 +124,7 @@ def test_steps_equal_the_rows_of_decode(
         session.step(tgt_ids[:, 0].to(second))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"method": "greedy"}, {"method": "beam", "beam": 3}, {"method": "sample"}])
 def test_a_search_finds_the_same(
     make_model: Callable[..., Transformer], made: Made, second: str, settings: dict[str, Any]
@@ -160,6 +161,7 @@ def test_hypotheses_that_become_more_go_on_elsewhere(
     assert len(made) == 2
 
 
+@pytest.mark.slow
 def test_graphs_are_lent_to_one_search_at_a_time(
     make_model: Callable[..., Transformer], made: Made, second: str
 ) -> None:
@@ -269,6 +271,7 @@ def test_what_gives_the_same_is_taken(
     assert ready(model, second) and len(made) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [1, 3])
 def test_so_many_graphs_wait_as_memory_is_granted(
     make_model: Callable[..., Transformer], made: Made, second: str, monkeypatch: pytest.MonkeyPatch, room: int

@@ -44,6 +44,7 @@ def without_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(root)
 
 
+@pytest.mark.slow
 def test_pytorch_alone_translates(without_engines: Path, tiny_checkpoint: Path) -> None:
     code = (
         "import sys, translator; model = translator.load(sys.argv[1], device='cpu'); model.compile(wait=True);"

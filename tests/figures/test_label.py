@@ -17,6 +17,7 @@ def test_markup_comes_out_as_what_was_written(text):
     assert not set(escaped) & set("<>\"'`$%")
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_no_text_at_all_is_ever_markup(text):
     escaped = label(text)
@@ -56,6 +57,7 @@ def test_what_cannot_be_seen_is_marked_and_right_to_left_is_kept_apart(text, sho
     assert plain(text) == shown
 
 
+@pytest.mark.slow
 def test_a_character_shows_the_same_beside_a_latin_and_a_cyrillic_letter():
     for character in map(chr, range(0x10000)):  # text that holds a Cyrillic letter is always looked at one by one
         for latin, cyrillic in ((f"{character}x", f"{character}ж"), (f"x{character}", f"ж{character}")):

@@ -111,6 +111,7 @@ def figures(answer: dict[str, Any], number: Callable[[float], Any] = float) -> l
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -115,6 +115,7 @@ def test_tokens_of_hard_texts(side: str, run_node: Callable[..., Any], chinese: 
     check(run_node, path, chinese, texts, texts, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "language"), [("word", "de"), ("char", "de"), ("word", "zh"), ("char", "zh")])
 def test_vocabularies_of_words_and_characters(
     level: Any, language: str, run_node: Callable[..., Any], chinese: Path, tmp_path: Path

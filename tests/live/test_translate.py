@@ -130,6 +130,7 @@ def test_no_end_before_the_least_length(tiny: Translator, ask: Callable[..., Any
             compare(longer, trace, found["trace"])
 
 
+@pytest.mark.slow
 def test_a_prefix_and_a_forced_target(tiny: Translator, ask: Callable[..., Any]) -> None:
     text = GERMAN[0]
     ids = list(tiny.bundle.tgt.ids("The park."))
@@ -145,6 +146,7 @@ def test_a_prefix_and_a_forced_target(tiny: Translator, ask: Callable[..., Any])
         compare(tiny, tiny.force(text, target), found["trace"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"method": "greedy"}, {"method": "beam", "beam": 4}])
 def test_heads_that_are_gated(settings: dict[str, Any], tiny: Translator, ask: Callable[..., Any]) -> None:
     model = tiny.bundle.model

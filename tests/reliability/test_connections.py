@@ -95,6 +95,7 @@ def test_headers_that_drip_end_as_well(port: int) -> None:
         assert time.monotonic() - began < 3, "it would have waited for all of it"
 
 
+@pytest.mark.slow
 def test_a_reader_that_takes_nothing_is_let_go_and_a_slow_one_is_not(port: int) -> None:
     with connected(port, GET.replace(b"/ ", b"/large ", 1)) as deaf, connected(port) as slow:
         slow.sendall(GET.replace(b"/ ", b"/large ", 1))
@@ -117,6 +118,7 @@ def _reset(raw: socket.socket) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_one_address_has_so_many_and_another_is_served(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "BEGIN", 30)
     mine = [connected(port) for _ in range(30)]

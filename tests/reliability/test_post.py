@@ -68,6 +68,7 @@ def test_what_was_sent_is_held_no_longer() -> None:
     run(check)
 
 
+@pytest.mark.slow
 def test_what_nobody_fetches_is_let_go_after_seconds() -> None:
     async def check() -> None:
         post = Post(unread=0.5)

@@ -272,9 +272,9 @@ def test_a_page_outlives_its_server(browser: Any, tiny_checkpoint: Path, how: si
         watch.page.click("#translate")
         watch.page.wait_for_function("!document.body.classList.contains('busy')", timeout=20_000)
         assert "again" in watch.page.inner_text("#explorer .notice")
-        server = start(tiny_checkpoint, port)
-        wait_ready(url)
-        watch.page.wait_for_timeout(8000)  # Gradio looks for the server, and loads the page anew when it is back
+        with watch.page.expect_navigation(timeout=120_000):  # once Gradio has found the server again
+            server = start(tiny_checkpoint, port)
+            wait_ready(url)
         ask(watch, "Das Haus ist alt.")
         watch.page.close()
     finally:

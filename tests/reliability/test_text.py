@@ -101,6 +101,7 @@ def test_over_long_text_is_refused_at_once(models: Models, text: str) -> None:
     assert f"{len(text):,}" in said["text"] and "1,000" in said["text"]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ANY | MIXED)
 def test_any_unicode_is_answered(models: Models, text: str) -> None:

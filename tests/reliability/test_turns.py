@@ -88,6 +88,7 @@ def endless(stop: Callable[[], bool]) -> Iterator[int]:
         yield 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strangers", [4, 40])
 def test_another_address_waits_at_most_for_a_turn(strangers: int) -> None:
     """However many calls an address keeps open, another's of 0.2 seconds takes little more than that."""
@@ -136,6 +137,7 @@ def test_the_deadline_counts_from_arrival() -> None:
     gate.close()
 
 
+@pytest.mark.slow
 def test_a_reader_that_waits_is_told_its_place_and_then_its_answer() -> None:
     gate = Gate(workers=1, deadline=9)
     released = threading.Event()

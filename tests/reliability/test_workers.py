@@ -133,6 +133,7 @@ def test_by_default_there_is_a_worker_for_each_core_that_memory_holds(
     assert default_workers(2 * EACH) == count
 
 
+@pytest.mark.slow
 def test_connections_of_one_address_go_to_one_worker_and_a_dead_one_is_replaced() -> None:
     port = free_port()
     with running("-c", PLAIN, str(port), "serves") as parent:

@@ -20,6 +20,7 @@ CONFIGS += [TextConfig("en", normalise="none", lowercase=True)]
 EN, ZH = CONFIGS[0], CONFIGS[2]
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from(CONFIGS))
 def test_doing_it_twice_changes_nothing(odd_texts, data, config):
     text = data.draw(odd_texts)
@@ -33,6 +34,7 @@ def test_doing_it_twice_changes_no_marks_beside_chinese(text):
     assert normalise_text(once, ZH) == once
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from(CONFIGS))
 def test_every_character_keeps_a_span_in_order(odd_texts, data, config):
     text = data.draw(odd_texts)
@@ -43,6 +45,7 @@ def test_every_character_keeps_a_span_in_order(odd_texts, data, config):
     assert found.spans == sorted(found.spans)
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from(CONFIGS))
 def test_the_result_is_clean(odd_texts, data, config):
     text = data.draw(odd_texts)
@@ -54,6 +57,7 @@ def test_the_result_is_clean(odd_texts, data, config):
         assert not any(unicodedata.category(char) == "Cc" for char in clean)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_chunked_nfc_equals_unicodedata(odd_texts, data):
     text = data.draw(odd_texts)

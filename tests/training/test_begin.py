@@ -74,6 +74,7 @@ def test_the_model_setting_has_the_last_word_and_may_be_deeper(
     assert torch.allclose(model(ids, ids, whole), old(ids, ids, whole), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_it_goes_on_exactly_without_the_checkpoint(
     toy_config: Make, toy_data: Path, toy_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

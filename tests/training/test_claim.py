@@ -96,6 +96,7 @@ def test_where_nothing_was_trained_other_sentences_begin_anew(toy_config: Make, 
     assert other.src.ids("αβγ") != corpus.src.ids("αβγ") == corpus.src.ids("γβα")
 
 
+@pytest.mark.slow
 def test_a_run_from_before_its_text_was_kept_goes_on(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     config, _ = toy_config(steps=2, eval_every=2)
     run = tmp_path / "run"

@@ -69,6 +69,7 @@ def _parameters(engine: translator.Translator) -> int:
     return sum(parameter.numel() for parameter in engine.bundle.model.parameters())
 
 
+@pytest.mark.slow
 def test_export_only_takes_what_a_run_has_and_writes_nothing_into_it(
     toy_config: Make, toy_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +116,7 @@ def test_the_mean_with_the_run_before_is_a_candidate(
         assert torch.equal(value, torch.stack([now[name], before[name]]).mean(0).half().float()), name
 
 
+@pytest.mark.slow
 def test_the_mean_with_the_two_runs_before_is_a_candidate(
     toy_config: Make, toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

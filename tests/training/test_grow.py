@@ -63,6 +63,7 @@ def test_what_is_not_deeper_alone_is_refused(change: dict[str, int]) -> None:
         grow(Transformer(replace(SHALLOW, **change)), Transformer(SHALLOW).state_dict())
 
 
+@pytest.mark.slow
 def test_a_config_with_a_base_trains_both(toy_data: Path, tmp_path: Path) -> None:
     model = {"d_model": 16, "d_ff": 32, "encoder_heads": 2, "decoder_heads": 2}
     config = TrainConfig(

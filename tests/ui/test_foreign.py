@@ -16,6 +16,7 @@ def lines(name: str) -> list[str]:
     return (NEWCOMERS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "own", "other"), [("de-en", "de", "en"), ("en-zh", "en", "de")])
 def test_what_a_newcomer_types_is_noticed_under_the_other_direction_and_not_under_its_own(
     name: str, own: str, other: str

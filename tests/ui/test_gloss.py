@@ -20,6 +20,7 @@ def chinese(make_trace: Callable[..., Trace]) -> Trace:
     return dataclasses.replace(trace, checkpoint=CheckpointId("toy", "0" * 64, "en", "zh"))
 
 
+@pytest.mark.slow
 def test_every_word_has_its_tokens_its_pinyin_and_its_meaning(chinese: Trace) -> None:
     words = gloss(chinese)
     assert words is not None

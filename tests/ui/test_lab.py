@@ -63,6 +63,7 @@ def test_one_quantity_is_one_number_wherever_it_is_shown(tiny_checkpoint: Path) 
     np.testing.assert_array_equal(values, head_importance(model, trace, ["cross"])["cross"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [0.6, 1.7])
 def test_a_beam_tree_is_searched_as_the_checkpoint_says_unless_one_says_otherwise(
     tiny_checkpoint: Path, penalty: float
@@ -83,6 +84,7 @@ def test_a_beam_tree_is_searched_as_the_checkpoint_says_unless_one_says_otherwis
     assert other["chosen"] == {"beam": 2, "penalty": 0}
 
 
+@pytest.mark.slow
 def test_a_forced_target_shows_every_map(lab: dict) -> None:
     """Another head of another attention is another picture: the forced translation's own weights."""
     maps = {}
@@ -103,6 +105,7 @@ def test_candidates_can_be_picked_by_their_bar(lab: dict) -> None:
     assert again["lines"] == found["lines"]  # left empty, the runner-up is taken
 
 
+@pytest.mark.slow
 def test_rollout_says_that_its_shares_are_assumed_and_flow_measures_them(lab: dict) -> None:
     rolled = lab["lab_ask"]({"view": "rollout", "options": {"method": "rollout"}})
     assert rolled["lines"][0][1] == {"source": "75%", "target": "25%"}  # two layers: 1 - 0.5²
@@ -129,6 +132,7 @@ def test_one_translation_serves_every_question(tiny_checkpoint: Path, monkeypatc
         ask({**asked, "text": "Das Haus.", "view": "lens", "options": {}, "id": first["id"]})
 
 
+@pytest.mark.slow
 def test_a_head_that_was_not_chosen_is_the_one_that_the_explorer_opens_with(lab: dict, tiny: Translator) -> None:
     """The tiny checkpoint ships no profile: the head that links this sentence best. Here it is not the first."""
     text = "Ich liebe dich."
@@ -277,6 +281,7 @@ def test_a_flow_that_nobody_waits_for_is_stopped(tiny_checkpoint: Path) -> None:
         lab_views.view(model, "rollout", trace, {"method": "flow"}, lambda: True)
 
 
+@pytest.mark.slow
 def test_the_words_of_a_contrast_are_filled_in_and_asked_for_again(lab: dict) -> None:
     first = lab["lab_ask"]({"view": "contrast", "options": OPTIONS})
     assert set(first["chosen"]) == {"word", "against"}
@@ -287,6 +292,7 @@ def test_the_words_of_a_contrast_are_filled_in_and_asked_for_again(lab: dict) ->
     assert other[1:] == first["lines"][0][1]["total"][1:] and other[0] != first["lines"][0][1]["total"][0]
 
 
+@pytest.mark.slow
 def test_a_cell_of_the_patching_board_can_be_patched(lab: dict) -> None:
     board = lab["lab_ask"]({"view": "patch", "options": OPTIONS})
     assert len(board["figures"]) == len(board["captions"]) == len(board["follow"]["cells"]) == 5
@@ -304,6 +310,7 @@ def test_a_cell_of_the_patching_board_can_be_patched(lab: dict) -> None:
     assert nothing["lines"][-1][1]["text"] == nothing["lines"][1][1]["text"]
 
 
+@pytest.mark.slow
 def test_a_patching_board_says_how_far_it_is_and_can_be_stopped(
     tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

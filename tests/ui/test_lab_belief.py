@@ -103,6 +103,7 @@ def test_alti_and_the_arena_show_their_functions_numbers(ask: Any, folder: Path)
         assert set(measured.NAMES.values()) <= set(table)
 
 
+@pytest.mark.slow
 def test_what_was_judged_goes_with_its_trace_and_holds_no_model(folder: Path) -> None:
     made = translator.load(folder, device="cpu")
     trace = made.translate(TEXT, method="greedy")

@@ -56,6 +56,7 @@ def test_steps_that_come_too_fast_to_be_seen_are_not_told(tiny_checkpoint: Path,
     assert all(len(step["log_probs"]) == step["index"] + 1 for step in steps)
 
 
+@pytest.mark.slow
 def test_who_translates_keeps_his_model_and_then_it_is_freed(tiny_checkpoint: Path) -> None:
     models = Models(dict.fromkeys("ab", tiny_checkpoint), device="cpu", memory=1)
     running = translate_stream(models, "wir rennen in den park", "a", {})

@@ -105,6 +105,7 @@ export const mountCompare = (
 
   const load = async (a: string, b: string, head?: string) => {
     const number = ++loads;
+    view.busy(true);
     try {
       const pair = await Promise.all([stored(a), stored(b)]);
       if (number !== loads) return;
@@ -122,6 +123,8 @@ export const mountCompare = (
       await keep(ways, () => number === loads && number !== at.chosen);
     } catch {
       if (number === loads) view.notice(t("This example is not stored."));
+    } finally {
+      if (number === loads) view.busy(false);
     }
   };
   const offer = () =>
@@ -148,6 +151,7 @@ export const mountCompare = (
     const message = await Promise.resolve(messageOf<Answer>(value)).catch(unread);
     if (value !== last) return;
     loads++; // what was asked for before must not come after
+    view.busy(false);
     if ("error" in message && message.error) return refuse(message);
     view.notice("");
     const { a, b } = message as { a: TracePayload; b: TracePayload };
@@ -168,6 +172,7 @@ export const mountCompare = (
 
   /** Fill both sides as a link says, and have them translated. */
   const run = async (link: ComparisonLink) => {
+    view.busy(true);
     await settled;
     const wishes = SIDES.flatMap((side) => [
       written(`compare-${side}`, link[side].text),
@@ -175,6 +180,7 @@ export const mountCompare = (
       checked(`#compare-method-${side} input[value="${link[side].method}"]`),
     ]);
     await keep(wishes, () => true);
+    view.busy(false);
     document.querySelector<HTMLElement>("#compare-run")?.click();
   };
 

@@ -3,12 +3,10 @@
 import { lookup, paintBar, ramp } from "../../design/colour";
 import { stops } from "../../design/scales";
 import { copyText } from "../../dom/clipboard";
-import { drawing, saveAs } from "../../dom/download";
 import { el } from "../../dom/element";
 import { PAGE, type Scene, enter } from "../../dom/scene";
 import { partOf, plant } from "../../dom/template";
 import { clamp } from "../../format/number";
-import { cut } from "../../format/text";
 import { speakMarkup } from "../../i18n/markup";
 import { t } from "../../i18n/words";
 import { whenPlotly } from "../../plot/plotly";
@@ -21,8 +19,9 @@ import { type Picture, type Slicing, slice } from "../../trace/picture";
 import { Translation } from "../../trace/translation";
 import { paintBoard } from "./board";
 import markup from "./compare.html";
-import { cellAt, drawMap, frameRow, mapsSvg } from "./figure";
+import { cellAt, drawMap, frameRow } from "./figure";
 import { SIDES, type Side, cellWords, sayTranslation, stepWords } from "./said";
+import { saveComparison } from "./take";
 
 /** What is chosen, as it is told to whom mounted the comparison. */
 export type ComparisonPick = Readonly<Pick<ComparedView, "kind" | "layer" | "head" | "step">>;
@@ -132,6 +131,11 @@ export class Comparison {
     Object.assign(this.state, traces.a.leading, { step }, shown || {}, view ?? {});
     this.find(".both").hidden = false;
     whenPlotly(() => this.draw());
+  }
+  /** What belongs to it, here or in fields beside it, has not all come. */
+  busy(on: boolean): void {
+    if (on) this.root.setAttribute("aria-busy", "true");
+    else this.root.removeAttribute("aria-busy");
   }
   notice(text: string): void {
     const node = this.find(".notice");
@@ -287,25 +291,8 @@ export class Comparison {
     const timer = setTimeout(() => (told.textContent = ""), TOLD);
     this.life.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
   }
-
-  /** A, B and their difference as one picture. */
   private async save(format: "png" | "svg"): Promise<void> {
-    const { kind, layer, head } = this.state;
-    const maps = SIDES.map((side) => ({
-      picture: this.pictures![side],
-      kind,
-      palette: "house" as const,
-      title: `${side.toUpperCase()}: ${cut(this.traces![side].translation, 48)}`,
-    }));
-    const title = t("Difference, B − A");
-    const third = this.joined && {
-      picture: this.joined,
-      kind,
-      palette: "difference" as const,
-      title,
-    };
-    const text = await mapsSvg(third ? [...maps, third] : maps);
-    const name = `compare-${kind}-L${layer + 1}H${head + 1}.${format}`;
-    saveAs(name, await drawing(text, format));
+    const { traces, pictures, joined, state: view } = this;
+    await saveComparison(format, { traces: traces!, pictures: pictures!, joined, view });
   }
 }

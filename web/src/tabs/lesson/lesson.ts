@@ -14,6 +14,7 @@ import { showEquation } from "./equation";
 import markup from "./lesson.html";
 import { paintOutcome } from "./outcome";
 import { type Given, paintQuiz } from "./quiz";
+import { watchSight } from "./sight";
 import { paintStations } from "./stations";
 import { type Unanswered, answerOf, paintUnanswered } from "./unanswered";
 import { type Say, excerpt, worded } from "./words";
@@ -288,14 +289,11 @@ class Lesson {
       this.mark();
       if (other || !this.latest) this.load();
     };
-    const look = () => {
-      const now = this.box.clientWidth > 0;
-      if (now === visible) return;
+    watchSight(this.box, (now) => {
       visible = now;
       if (now) void this.page.settled.then(appear);
       else if (stationInLink()) history.replaceState(null, "", location.pathname + location.search);
-    };
-    new ResizeObserver(look).observe(this.box);
+    });
   }
 }
 
