@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 import translator
-from benchmarks import decisions
+from benchmarks import decisions, prose
 from benchmarks.modules import MARK, on_page_markdown, summary
 from translator import __main__ as command_line
 from translator.training.claim import read_config
@@ -91,6 +91,38 @@ def test_a_decision_without_a_status_is_refused(tmp_path: Path) -> None:
     (tmp_path / "0001-x.md").write_text("# 1. X\n\nAccepted.\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"0001-x\.md does not begin"):
         decisions.listing(tmp_path)
+
+
+def test_all_texts_together_have_at_most_15_000_words() -> None:
+    """`python -m benchmarks.prose` tells where they are; say a thing once and link to it."""
+    counted = {path.name: prose.words(path.read_text(encoding="utf-8")) for path in prose.texts()}
+    assert {"README.md", "SECURITY.md", "experiments.md", "0069-beams-keep-their-rows.md"} <= counted.keys()
+    assert sum(prose.words(path.read_text(encoding="utf-8")) for path in prose.texts()) <= 15_000
+
+
+def test_code_links_and_the_bars_of_tables_are_no_words() -> None:
+    text = """---
+title: none of it
+---
+# Two words
+
+One [link](to/somewhere else) and `code`.
+
+```sh
+make nothing
+```
+
+<!-- nor this -->
+| a | 3.5 | b |
+|---|---|---|
+
+::: translator.model
+    options:
+      members: [load]
+
+end
+"""
+    assert prose.words(text) == len(["Two", "words", "One", "link", "and", "code", "a", "b", "end"])
 
 
 def test_every_module_has_a_summary_and_is_listed() -> None:
