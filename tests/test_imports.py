@@ -29,6 +29,7 @@ LAYERS = (
     "checkpoints",
     "settings",
     "request",
+    "assembly",
     "pipeline",
     "adapted",
     "__init__",

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import translator
-import translator.pipeline
+import translator.assembly
 from translator import (
     BusyError,
     CancelledError,
@@ -86,10 +86,10 @@ def test_a_search_that_gives_more_than_may_be_kept_is_replayed(
     tiny: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, replays = tiny.translate(TEXT, method="beam", beam=3, max_length=15), []
-    real = translator.pipeline.replay
-    monkeypatch.setattr("translator.pipeline.replay", lambda *a, **more: replays.append(a) or real(*a, **more))
-    for kept, times in ((translator.pipeline.RECORDED, 0), (20_000, 1)):
-        monkeypatch.setattr("translator.pipeline.RECORDED", kept)
+    real = translator.assembly.replay
+    monkeypatch.setattr("translator.assembly.replay", lambda *a, **more: replays.append(a) or real(*a, **more))
+    for kept, times in ((translator.assembly.RECORDED, 0), (20_000, 1)):
+        monkeypatch.setattr("translator.assembly.RECORDED", kept)
         trace = tiny.translate(TEXT, method="beam", beam=3, max_length=15)
         assert len(replays) == times and trace.tgt == whole.tgt
         np.testing.assert_allclose(trace.decoder, whole.decoder, atol=1e-5)
@@ -206,7 +206,7 @@ def test_when_memory_runs_out_the_cpu_does_it_again(
     tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, failing: int, method: str
 ) -> None:
     """Memory runs out at the first step, at the third, or in the replay; steps already shown come once only."""
-    monkeypatch.setattr("translator.pipeline.RECORDED", translator.pipeline.RECORDED if failing < 99 else 0)
+    monkeypatch.setattr("translator.assembly.RECORDED", translator.assembly.RECORDED if failing < 99 else 0)
     tiny = translator.load(tiny_checkpoint, device="cpu")
     expected = tiny.translate(TEXT, method=method, max_length=8)
     taken = 0

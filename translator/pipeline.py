@@ -7,40 +7,27 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 import torch
 
+from translator.assembly import Found, live_step, maps_of, searched, trace_of
 from translator.checkpoints import Bundle, load_bundle
-from translator.config import DecodeConfig, Weights
-from translator.decode import Hypothesis, IdStep, Replay, Stop, finish, recorded, replay, search, search_batch
+from translator.config import Weights
+from translator.decode import Hypothesis, IdStep, Stop, finish, search_batch
 from translator.engine import EagerEngine, Engine, best
 from translator.errors import InputError
-from translator.model import Encoded, Transformer
+from translator.model import Transformer
 from translator.request import Intake, Limits, Request, check_stop
 from translator.settings import DecodeSettings, Settings, Unpack
 from translator.text import Encoding
-from translator.trace import Beam, Candidate, Step, Token, Trace
+from translator.trace import Step, Trace
 
 _log = logging.getLogger(__name__)
 __all__ = ["Limits", "Translator", "load"]
 R = TypeVar("R")
-RECORDED = 1 << 25
-"""Bytes of its steps that a search keeps for the trace, 200 tokens by a beam of 4; beyond, its winner is replayed."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What a search found, all its `steps` (none where they took too much memory), and the `beams` of each."""
-
-    engine: Engine = field(repr=False)
-    encoded: Encoded = field(repr=False)
-    hypothesis: Hypothesis
-    steps: list[IdStep] = field(default_factory=list, repr=False)
-    beams: list[tuple[Beam, ...]] = field(default_factory=list, repr=False)
 
 
 class Translator:
@@ -163,7 +150,7 @@ class Translator:
         ends = ids[-1] == self.bundle.tgt.eos_id
         at_limit = request.config.force_eos and len(ids) == request.max_length  # where a search has to end
         given = Hypothesis(ids, truncated=at_limit or not ends)
-        found = self._retry(lambda engine: _Found(engine, request.encode(engine), given), self.engine)
+        found = self._retry(lambda engine: Found(engine, request.encode(engine), given), self.engine)
         trace = self._trace(request, found)
         return dataclasses.replace(trace, seconds=time.perf_counter() - started)
 
@@ -245,15 +232,15 @@ class Translator:
             except StopIteration as end:
                 trace = self._trace(request, end.value)
                 return dataclasses.replace(trace, seconds=seconds + time.perf_counter() - started)
-            live = self._live(step, request.config) if step.index >= shown else None
+            live = live_step(self.bundle.tgt, step, request.config) if step.index >= shown else None
             seconds += time.perf_counter() - started  # the listener's own time is not ours
             if live is not None:
                 shown = step.index + 1
                 yield live
 
-    def _search(self, request: Request) -> Generator[IdStep, None, _Found]:
+    def _search(self, request: Request) -> Generator[IdStep, None, Found]:
         """Search on the model's device, or on the CPU: see `_retried`."""
-        return (yield from self._retried(lambda engine: _searched(engine, request), self.engine))
+        return (yield from self._retried(lambda engine: searched(engine, request), self.engine))
 
     def _retry(self, work: Callable[[Engine], R], engine: Engine) -> R:
         """`work(engine)`, or on the CPU: see `_retried`."""
@@ -288,109 +275,9 @@ class Translator:
                 self._spare = best(spare.eval().requires_grad_(False))
             return self._spare
 
-    def _live(self, step: IdStep, config: DecodeConfig) -> Step:
-        tokens = self.bundle.tgt.tokens(step.ids)
-        return Step(
-            index=step.index,
-            token=tokens[-1],
-            log_prob=step.log_prob,
-            entropy=step.entropy,
-            candidates=self._candidates(step.candidates(config.candidates)),
-            cross=step.cross,
-            beams=step.beams,
-            tokens=tokens,
-        )
-
-    def _candidates(self, pairs: Sequence[tuple[int, float]]) -> tuple[Candidate, ...]:
-        return tuple(Candidate(self.bundle.tgt.token(id_), log_prob) for id_, log_prob in pairs)
-
-    def _trace(self, request: Request, found: _Found) -> Trace:
-        """The whole of one translation: every map as its search saw it, or from one replay, and the winner's steps."""
-
-        def run(engine: Engine) -> Replay:
-            if engine is found.engine and found.steps:
-                return recorded(found.encoded, found.steps, found.hypothesis, candidates=request.config.candidates)
-            encoded = found.encoded if engine is found.engine else None
-            return replay(
-                engine,
-                request.src_ids,
-                ids,
-                encoded=encoded,
-                candidates=request.config.candidates,
-                gates=request.gates_on(engine.device),
-            )
-
-        bundle, ids = self.bundle, found.hypothesis.ids
-        maps = self._retry(run, found.engine)
-        tgt = bundle.tgt.tokens(ids)
-        return Trace(
-            source=request.source,
-            normalised=request.encoding.normalised,
-            translation=bundle.tgt.decode(ids),
-            src=self._read_tokens(request, maps.encoder.shape[-1]),
-            start=bundle.tgt.token(bundle.model.config.start_id),
-            tgt=tgt,
-            steps=self._steps(maps, tgt, found.beams),
-            encoder=maps.encoder,
-            decoder=maps.decoder,
-            cross=maps.cross,
-            checkpoint=bundle.info,
-            settings=request.config,
-            truncated=found.hypothesis.truncated,
-            altered=request.gates is not None and request.gates.alter,
-        )
-
-    def _steps(self, maps: Replay, tgt: tuple[Token, ...], beams: Sequence[tuple[Beam, ...]]) -> tuple[Step, ...]:
-        """The story of the tokens `tgt` as the replay tells it; the beams are the search's."""
-        ids, log_probs = maps.candidate_ids.tolist(), maps.candidate_log_probs.tolist()
-        return tuple(
-            Step(
-                index=t,
-                token=tgt[t],
-                log_prob=float(maps.log_probs[t]),
-                entropy=float(maps.entropies[t]),
-                candidates=self._candidates(list(zip(ids[t], log_probs[t], strict=True))),
-                cross=maps.cross[:, :, t],
-                beams=beams[t] if beams else (),
-                tokens=tgt[: t + 1],
-            )
-            for t in range(len(tgt))
-        )
-
-    def _read_tokens(self, request: Request, length: int) -> tuple[Token, ...]:
-        """Every token that the encoder reads: the text's, EOS, and what padding it attends to."""
-        src = self.bundle.src
-        padding = (src.token(src.pad_id),) * (length - len(request.src_ids))
-        return (*request.encoding.tokens, *map(src.token, src.closing_ids), *padding)
-
-
-def _searched(engine: Engine, request: Request) -> Generator[IdStep, None, _Found]:
-    encoded = request.encode(engine)
-    searching = search(
-        engine,
-        request.src_ids,
-        request.config,
-        max_length=request.max_length,
-        prefix=request.prefix,
-        stop=request.stop,
-        encoded=encoded,
-        gates=request.gates_on(engine.device),
-    )
-    steps: list[IdStep] = []
-    beams: list[tuple[Beam, ...]] = []
-    room = RECORDED
-    while True:
-        try:
-            step = next(searching)
-        except StopIteration as end:
-            return _Found(engine, encoded, end.value, steps if room >= 0 else [], beams)
-        beams.append(step.beams)
-        room -= step.nbytes
-        if room >= 0:
-            steps.append(step)
-        else:
-            steps.clear()
-        yield step
+    def _trace(self, request: Request, found: Found) -> Trace:
+        maps = self._retry(lambda engine: maps_of(found, request, engine), found.engine)
+        return trace_of(self.bundle, request, found, maps)
 
 
 def load(
