@@ -23,6 +23,10 @@ else
 unit-tests = $(PYTEST) -q -n $(WORKERS) --dist loadfile -m "$(1) and not serial" && $(PYTEST) -q -m "$(1) and serial"
 endif
 
+# The browser tests run in so many processes, each with a browser and a page of its own.
+BROWSERS ?= 1
+browser-tests = $(PYTEST) -q $(if $(filter-out 1,$(BROWSERS)),-n $(BROWSERS) --dist loadfile) -m "browser and not soak"
+
 .PHONY: all run test check lint unit web audit format soak engines bench load assets plotly lock docs space-check browser clean
 .DEFAULT_GOAL := all
 
@@ -76,7 +80,7 @@ web: web/node_modules/.installed
 
 test: $(VENV)/.dev browser web/node_modules/.installed
 	$(call unit-tests,not soak and not browser)
-	$(PYTEST) -q -m "browser and not soak"
+	$(browser-tests)
 
 # Two jobs at a time: the first types of a fresh clone take mypy as long as half the tests.
 check: $(VENV)/.dev

@@ -101,26 +101,34 @@ def compiled(tiny_checkpoint: Path) -> Translator:
 
 
 SERIAL = (
-    "reliability/",
     "checkpoints/test_cost.py",
     "cluster/test_fleet.py",
     "cluster/test_ray.py",
     "engine/test_workers.py",
-    "test_cli.py",
-    "test_request.py",
+    "reliability/test_api.py",
+    "reliability/test_connections.py",
+    "reliability/test_gate.py",
+    "reliability/test_heaps.py",
+    "reliability/test_post.py",
+    "reliability/test_proxy.py",
+    "reliability/test_server.py",
+    "reliability/test_sinks.py",
+    "reliability/test_strangers.py",
+    "reliability/test_turns.py",
+    "reliability/test_workers.py",
     "test_timing.py",
-    "test_wheel.py",
-    "training/test_loop.py",
-    "ui/test_hub.py",
     "ui/test_models.py",
-    "ui/test_session.py",
 )
-"""Folders and files whose tests look at a clock or at memory, or serve a page: nothing may run beside them."""
+"""Files whose tests look at a clock or at memory: nothing may run beside them.
+
+What counts processor time, waits for something to happen, or serves a page of its own may run beside others.
+"""
 
 
 def is_serial(path: Path) -> bool:
     """Whether the tests of a file run alone; the browser's have a run of their own."""
-    return path.relative_to(Path(__file__).parent).as_posix().startswith((*SERIAL, "browser/"))
+    name = path.relative_to(Path(__file__).parent).as_posix()
+    return name in SERIAL or name.startswith("browser/")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import tarfile
-import time
 import venv
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -234,11 +233,9 @@ def test_it_needs_no_network_at_all(paged: Environment) -> None:
     lone = ["unshare", "--map-root-user", "--net"]
     if subprocess.run([*lone, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no namespace can be made here; the test before asked a dead proxy")
-    started = time.monotonic()
     script = str(paged.folder / "bin" / "attention-explorer")
     done = subprocess.run(
         [*lone, script, "translate", "--model", "de-en", "Guten Morgen."], cwd=paged.home, env=paged.environ(),
-        capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.stdout == "Good morning.\n", done.stderr
-    assert time.monotonic() - started < 120

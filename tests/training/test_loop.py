@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
+from tests.waiting import until
 from translator.config import DecodeConfig, TrainConfig
 from translator.decode import search_batch
 from translator.engine import EagerEngine
@@ -102,11 +102,8 @@ def test_killed_and_resumed_equals_uninterrupted_to_the_bit(
         command(script, path, toy_data, killed, 7), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
     try:
-        deadline = time.monotonic() + 90
-        while not _reached(killed, 10):
-            assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+        until(lambda: _reached(killed, 10) or process.poll() is not None, seconds=90, every=0.005)
+        assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
     finally:
         process.send_signal(signal.SIGKILL)
         process.communicate()

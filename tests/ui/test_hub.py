@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +15,7 @@ import safetensors.torch
 import torch
 
 import translator
+from tests.waiting import until
 from translator.errors import BusyError, CheckpointError, InputError
 from translator.ui.hub import Hub
 from translator.ui.hub_answers import hub_functions
@@ -48,15 +49,8 @@ def told(hub: Hub, name: str = NAME) -> dict[str, Any]:
     return next(each for each in hub.told()["models"] if each["name"] == name)
 
 
-def wait(what: Callable[[], object], seconds: float = 60) -> None:
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until, "it did not come to pass"
-        time.sleep(0.05)
-
-
 def ended(hub: Hub) -> dict[str, Any]:
-    wait(lambda: told(hub)["state"] != "fetching")
+    until(lambda: told(hub)["state"] != "fetching")
     return told(hub)
 
 
@@ -155,7 +149,7 @@ def test_two_pages_share_a_fetch_and_one_of_them_does_not_stop_it(hub: Hub, serv
     served.flows.clear()
     hub.begin(NAME, "one")
     hub.begin(NAME, "two")
-    wait(lambda: told(hub)["done"] > 0)
+    until(lambda: told(hub)["done"] > 0)
     hub.stop(NAME, "one")
     with pytest.raises(BusyError, match="opus-mt-de-en is being fetched"):
         hub.begin(OTHER.name, "three")
@@ -168,7 +162,7 @@ def test_two_pages_share_a_fetch_and_one_of_them_does_not_stop_it(hub: Hub, serv
 def test_a_stopped_fetch_leaves_nothing_and_can_be_begun_again(hub: Hub, served: Any) -> None:
     served.flows.clear()
     hub.begin(NAME, "page")
-    wait(lambda: told(hub)["done"] > 0)
+    until(lambda: told(hub)["done"] > 0)
     hub.stop(NAME, "page")
     assert ended(hub) == {**told(hub), "state": "", "error": "", "done": 0}
     assert left(hub) == []
@@ -181,7 +175,7 @@ def test_a_stopped_fetch_leaves_nothing_and_can_be_begun_again(hub: Hub, served:
 def test_a_server_that_ends_stops_its_fetch(hub: Hub, served: Any) -> None:
     served.flows.clear()
     hub.begin(NAME, "page")
-    wait(lambda: told(hub)["done"] > 0)
+    until(lambda: told(hub)["done"] > 0)
     hub.close()
     assert left(hub) == []
 
@@ -217,7 +211,7 @@ def test_more_than_the_list_says_is_not_kept(served: Any, tmp_path: Path, monkey
 def test_without_a_network_the_list_says_so_and_nothing_else_changes(tmp_path: Path, tiny_checkpoint: Path) -> None:
     hub = Hub([LISTED], folder=tmp_path / "fetched", endpoint="http://127.0.0.1:9")
     models = Models({"tiny": tiny_checkpoint}, device="cpu", hub=hub)
-    wait(lambda: hub.told()["reached"] is not None)
+    until(lambda: hub.told()["reached"] is not None)
     assert hub.told()["reached"] is False
     assert models.get("tiny").translate("wir", max_length=2)
     hub.begin(NAME, "page")
@@ -230,7 +224,7 @@ def test_the_hub_is_not_asked_before_the_list_is_looked_at(hub: Hub, served: Any
         time.sleep(0.1)
     assert not served.asked
     assert hub.told()["reached"] is None
-    wait(lambda: hub.told()["reached"] is True)
+    until(lambda: hub.told()["reached"] is True)
 
 
 # ---- what a stranger may ask
