@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -175,23 +176,38 @@ ASK: list[Callable[[translator.Translator], object]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def absurd(tiny_checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., translator.Translator]:
+    """`absurd(value, compiled=...)`: a translator all of whose weights are `value`, made once for all that ask it."""
+
+    @cache
+    def made(value: float, *, compiled: bool) -> translator.Translator:
+        folder = Path(shutil.copytree(tiny_checkpoint, tmp_path_factory.mktemp("absurd") / "tiny"))
+        path = folder / "model.safetensors"
+        tensors = {
+            name: torch.full_like(each, value, dtype=torch.float32)
+            for name, each in safetensors.torch.load_file(path).items()
+        }
+        safetensors.torch.save_file(tensors, path)
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps({**config, "dtype": "float32"}))
+        seal(folder)
+        model = translator.load(folder, device="cpu")
+        if compiled:
+            model.compile(wait=True)
+        return model
+
+    return made
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("ask", ASK)
 @pytest.mark.parametrize("value", [3e38, 1e30])
 def test_finite_but_absurd_weights_are_an_error_and_no_blank(
-    folder: Path, ask: Callable[[translator.Translator], object], value: float, compiled: bool
+    absurd: Callable[..., translator.Translator],
+    ask: Callable[[translator.Translator], object],
+    value: float,
+    compiled: bool,
 ) -> None:
-    path = folder / "model.safetensors"
-    tensors = {
-        name: torch.full_like(each, value, dtype=torch.float32)
-        for name, each in safetensors.torch.load_file(path).items()
-    }
-    safetensors.torch.save_file(tensors, path)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "dtype": "float32"}))
-    seal(folder)
-    model = translator.load(folder, device="cpu")
-    if compiled:
-        model.compile(wait=True)
     with pytest.raises(CheckpointError, match="not finite"):
-        ask(model)
+        ask(absurd(value, compiled=compiled))
