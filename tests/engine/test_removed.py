@@ -23,7 +23,6 @@ OTHERS = (
     "tests/test_adapted.py",
 )
 LIGHT = "not slow and not soak and not browser"
-ALL = "not soak and not browser and not serial"
 
 
 @pytest.fixture(scope="module")
