@@ -74,12 +74,6 @@ def test_warming_stops_at_half_of_the_memory(tiny_checkpoint: Path, weight: int)
     assert list(models.held) == ["a", "b", "c"]
 
 
-def test_a_warm_model_has_laid_out_its_weights(tiny_checkpoint: Path) -> None:
-    models = Models({"a": tiny_checkpoint}, device="cpu")
-    models.warm().join()
-    assert models.get("a").bundle.model.output._products
-
-
 def test_a_model_that_cannot_be_warmed_does_not_keep_the_others_waiting(
     tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
