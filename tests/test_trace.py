@@ -150,6 +150,7 @@ def test_a_small_file_that_unpacks_to_very_much_is_refused_unread(
         tracemalloc.stop()
 
 
+@pytest.mark.timeout(30)  # whoever opens a pipe waits for its other end, for ever
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
 def test_a_pipe_is_no_trace_file_and_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.npz")

@@ -285,6 +285,51 @@ def test_without_the_package_mcp_is_refused_with_the_remedy(live: Any, monkeypat
         serve.Server(live.models, mcp=True)
 
 
+UNREADABLE = """
+import logging, os, sys
+logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+import httpx
+from translator.ui.models import Models
+from translator.ui.serve import Server
+
+server = Server(Models({"de-en": sys.argv[1]}, device="cpu"), mcp=True, server_name="127.0.0.1",
+                server_port=int(sys.argv[3]))
+typed = sys.argv[2]
+headers = {"accept": "application/json, text/event-stream"}
+for body in (
+    {"id": 1, "method": typed, "params": {"text": typed}},
+    {"id": 2, "method": "tools/call", "params": {"name": [typed], "arguments": typed}},
+    {"id": 3, "method": "tools/call", "params": {"name": typed, "arguments": {"text": typed}}},
+    {"id": 4, "method": "logging/setLevel", "params": {"level": typed}},
+    {"id": typed, "method": "tools/list"},
+    {"method": typed, "params": {"text": typed}},
+    {"method": "notifications/cancelled", "params": {"requestId": 1, "reason": [typed]}},
+    {"id": typed, "result": {"text": typed}},
+    {"id": 5, "error": {"code": 1, "message": typed}},
+    {"id": 6, "method": "tools/list", "params": typed},
+):
+    body = {"jsonrpc": "2.0", **body}
+    status = httpx.post(server.url + "gradio_api/mcp/", json=body, headers=headers, timeout=60).status_code
+    print(status, flush=True)
+for name in sys.argv[4:]:  # what was silenced is silent, and nobody else
+    logging.getLogger(name).error("heard %s", name)
+os._exit(0)
+"""
+
+
+@pytest.mark.slow
+def test_with_mcp_nothing_of_a_message_that_cannot_be_read_is_logged(tiny_checkpoint: Path) -> None:
+    canary = "Kanarienvogel4711"
+    loggers = ["translator.ui", "mcp.server.lowlevel.server", "mcp.shared.anything"]
+    command = [sys.executable, "-c", UNREADABLE, str(tiny_checkpoint), canary, str(free_port()), *loggers]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr[-2000:]
+    statuses = [int(line) for line in done.stdout.split() if line.isdigit()]
+    assert len(statuses) == 10 and all(status < 500 for status in statuses), statuses
+    assert canary not in done.stderr + done.stdout
+    assert [name for name in loggers if f"heard {name}" in done.stderr] == loggers[:1]
+
+
 HANG_UP = """
 import asyncio, json, logging, os, sys, threading, time
 logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)

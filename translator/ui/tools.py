@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -36,6 +37,18 @@ def check_package() -> None:
         raise InputError("the Model Context Protocol needs one package more: pip install 'mcp>=1.21,<2'")
 
 
+def _silence() -> None:
+    """Keep the protocol's package from logging: it logs messages that it cannot read, and so what was typed.
+
+    Most of it logs by loggers below "mcp", which have no level of their own; its sessions log by the root logger.
+    """
+    import mcp
+
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
+    package = str(Path(mcp.__file__).parent)
+    logging.getLogger().addFilter(lambda record: not record.pathname.startswith(package))
+
+
 class Tools:
     """An ASGI application that speaks the protocol; `run` has to be entered before the first request."""
 
@@ -44,7 +57,7 @@ class Tools:
         from mcp.server.lowlevel import Server
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        logging.getLogger("mcp").disabled = True  # it logs what it cannot read, and so what was typed
+        _silence()
         server: Any = Server("attention-explorer")
 
         @server.list_tools()  # type: ignore[untyped-decorator]
