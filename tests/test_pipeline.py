@@ -76,6 +76,25 @@ def test_live_steps_are_the_steps_of_the_trace(tiny: Translator, method: str) ->
         np.testing.assert_allclose(a.cross, b.cross, atol=1e-5)
 
 
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+def test_a_step_that_comes_too_soon_is_not_made(tiny: Translator, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    made, real = [], Translator._live
+    monkeypatch.setattr(Translator, "_live", lambda *args: made.append(args) or real(*args))
+    every, _ = drain(tiny.stream(TEXT, method=method, max_length=15))
+    assert len(made) == len(every) > 3
+    assert [step.log_probs for step in every] == [
+        tuple(s.log_prob for s in every[:n]) for n in range(1, len(every) + 1)
+    ]
+    made.clear()
+    (first,), trace = drain(tiny.stream(TEXT, method=method, max_length=15, every=3600))
+    assert len(made) == 1 and first.index == 0
+    assert trace.translation == tiny.translate(TEXT, method=method, max_length=15).translation
+    steps = tiny.stream(TEXT, method=method, max_length=15, every=0.05)
+    next(steps)
+    time.sleep(0.06)
+    assert next(steps).log_probs == every[1].log_probs
+
+
 def test_a_live_beam_search_ends_in_the_same_trace(tiny: Translator) -> None:
     live, trace = drain(tiny.stream(TEXT, method="beam", max_length=15))
     assert trace.translation == tiny.translate(TEXT, method="beam", max_length=15).translation

@@ -135,8 +135,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--host", help="address to listen on (default: 127.0.0.1, or $GRADIO_SERVER_NAME)")
     command.add_argument("--port", type=int, help="port to listen on (default: 7860, or $GRADIO_SERVER_PORT)")
     command.add_argument(
-        "--workers", type=int, nargs="?", const=None, default=1, metavar="N",
-        help="processes that share the port and the weights (default: 1; without N one per core, where memory allows)",
+        "--workers", type=int, metavar="N",
+        help="processes that share the port and the weights (default: one per core, where memory allows; one in all on "
+        "loopback, on a GPU, and where TRANSLATOR_HUB names models)",
     )  # fmt: skip
     command.add_argument(
         "--ray", nargs="?", const="local", metavar="ADDRESS",

@@ -12,7 +12,7 @@ from translator.engine import Engine
 from translator.model import Encoded
 from translator.request import Request
 from translator.text import Tokenizer
-from translator.trace import Beam, Candidate, Step, Token, Trace
+from translator.trace import Beam, Candidate, LiveStep, Step, Token, Trace
 
 RECORDED = 1 << 25
 """Bytes of its steps that a search keeps for the trace, 200 tokens by a beam of 4; beyond, its winner is replayed."""
@@ -96,18 +96,19 @@ def trace_of(bundle: Bundle, request: Request, found: Found, maps: Replay) -> Tr
     )
 
 
-def live_step(side: Tokenizer, step: IdStep, config: DecodeConfig) -> Step:
-    """A step of a running search as a listener hears it; `side` is the target's tokenizer."""
+def live_step(side: Tokenizer, step: IdStep, config: DecodeConfig, log_probs: Sequence[float]) -> LiveStep:
+    """A step of a running search as a listener hears it; `log_probs` are those of all its steps, this one's last."""
     tokens = side.tokens(step.ids)
-    return Step(
+    return LiveStep(
         index=step.index,
         token=tokens[-1],
-        log_prob=step.log_prob,
+        log_prob=log_probs[-1],
         entropy=step.entropy,
         candidates=_candidates(side, step.candidates(config.candidates)),
         cross=step.cross,
         beams=step.beams,
         tokens=tokens,
+        log_probs=tuple(log_probs),
     )
 
 

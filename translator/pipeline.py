@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -23,7 +24,7 @@ from translator.model import Transformer
 from translator.request import Intake, Limits, Request, check_stop
 from translator.settings import DecodeSettings, Settings, Unpack
 from translator.text import Encoding
-from translator.trace import Step, Trace
+from translator.trace import LiveStep, Trace
 
 _log = logging.getLogger(__name__)
 __all__ = ["Limits", "Translator", "load"]
@@ -104,9 +105,10 @@ class Translator:
         src: str | None = None,
         tgt: str | None = None,
         encoding: Encoding | None = None,
+        every: float = 0.0,
         **settings: Unpack[Settings],
-    ) -> Generator[Step, None, Trace]:
-        """Translate one sentence; yields a `Step` a token as it is decoded and returns the `Trace`.
+    ) -> Generator[LiveStep, None, Trace]:
+        """Translate one sentence; yields a `LiveStep` a token as it is decoded and returns the `Trace`.
 
         The trace's own steps are those of the hypothesis that won, which a live beam search need not
         have led with. The text and the settings are checked before this returns.
@@ -116,6 +118,8 @@ class Translator:
             src: the text's language, for a checkpoint that knows many.
             tgt: the language to translate into, likewise.
             encoding: what `bundle.src.encode` makes of the text, where the caller has it already.
+            every: seconds from one step that is yielded to the next; those that come sooner are left out, but for the
+                first. What is yielded of a step takes as long to make as a fifth of decoding it.
             settings: fields of `DecodeConfig` (method, beam, max_length, ...) over what the checkpoint
                 is best decoded with; and `prefix` (text, or ids, that the translation must begin with),
                 `stop` (asked before every step; True ends the work), `deadline` (seconds), `gates` (a factor
@@ -126,7 +130,7 @@ class Translator:
             BusyError: the deadline passed.
         """
         translator = self.between(src, tgt)
-        return translator._stream(translator._intake.request(text, encoding=encoding, **settings))
+        return translator._stream(translator._intake.request(text, encoding=encoding, **settings), every)
 
     def force(
         self,
@@ -222,9 +226,10 @@ class Translator:
         """
         return self._intake.source_ids(text)
 
-    def _stream(self, request: Request) -> Generator[Step, None, Trace]:
+    def _stream(self, request: Request, every: float) -> Generator[LiveStep, None, Trace]:
         searching = self._search(request)
-        seconds, shown = 0.0, 0
+        seconds, told = 0.0, -math.inf
+        log_probs: list[float] = []
         while True:
             started = time.perf_counter()
             try:
@@ -232,10 +237,14 @@ class Translator:
             except StopIteration as end:
                 trace = self._trace(request, end.value)
                 return dataclasses.replace(trace, seconds=seconds + time.perf_counter() - started)
-            live = live_step(self.bundle.tgt, step, request.config) if step.index >= shown else None
+            live = None
+            if step.index >= len(log_probs):  # a search that began anew repeats what was told
+                log_probs.append(step.log_prob)
+                if time.perf_counter() >= told + every:
+                    live = live_step(self.bundle.tgt, step, request.config, log_probs)
             seconds += time.perf_counter() - started  # the listener's own time is not ours
             if live is not None:
-                shown = step.index + 1
+                told = time.perf_counter()
                 yield live
 
     def _search(self, request: Request) -> Generator[IdStep, None, Found]:
@@ -275,9 +284,116 @@ class Translator:
                 self._spare = best(spare.eval().requires_grad_(False))
             return self._spare
 
+<<<<<<< HEAD
     def _trace(self, request: Request, found: Found) -> Trace:
         maps = self._retry(lambda engine: maps_of(found, request, engine), found.engine)
         return trace_of(self.bundle, request, found, maps)
+=======
+    def _live(self, step: IdStep, config: DecodeConfig, log_probs: Sequence[float]) -> LiveStep:
+        tokens = self.bundle.tgt.tokens(step.ids)
+        return LiveStep(
+            index=step.index,
+            token=tokens[-1],
+            log_prob=log_probs[-1],
+            entropy=step.entropy,
+            candidates=self._candidates(step.candidates(config.candidates)),
+            cross=step.cross,
+            beams=step.beams,
+            tokens=tokens,
+            log_probs=tuple(log_probs),
+        )
+
+    def _candidates(self, pairs: Sequence[tuple[int, float]]) -> tuple[Candidate, ...]:
+        return tuple(Candidate(self.bundle.tgt.token(id_), log_prob) for id_, log_prob in pairs)
+
+    def _trace(self, request: Request, found: _Found) -> Trace:
+        """The whole of one translation: every map as its search saw it, or from one replay, and the winner's steps."""
+
+        def run(engine: Engine) -> Replay:
+            if engine is found.engine and found.steps:
+                return recorded(found.encoded, found.steps, found.hypothesis, candidates=request.config.candidates)
+            encoded = found.encoded if engine is found.engine else None
+            return replay(
+                engine,
+                request.src_ids,
+                ids,
+                encoded=encoded,
+                candidates=request.config.candidates,
+                gates=request.gates_on(engine.device),
+            )
+
+        bundle, ids = self.bundle, found.hypothesis.ids
+        maps = self._retry(run, found.engine)
+        tgt = bundle.tgt.tokens(ids)
+        return Trace(
+            source=request.source,
+            normalised=request.encoding.normalised,
+            translation=bundle.tgt.decode(ids),
+            src=self._read_tokens(request, maps.encoder.shape[-1]),
+            start=bundle.tgt.token(bundle.model.config.start_id),
+            tgt=tgt,
+            steps=self._steps(maps, tgt, found.beams),
+            encoder=maps.encoder,
+            decoder=maps.decoder,
+            cross=maps.cross,
+            checkpoint=bundle.info,
+            settings=request.config,
+            truncated=found.hypothesis.truncated,
+            altered=request.gates is not None and request.gates.alter,
+        )
+
+    def _steps(self, maps: Replay, tgt: tuple[Token, ...], beams: Sequence[tuple[Beam, ...]]) -> tuple[Step, ...]:
+        """The story of the tokens `tgt` as the replay tells it; the beams are the search's."""
+        ids, log_probs = maps.candidate_ids.tolist(), maps.candidate_log_probs.tolist()
+        return tuple(
+            Step(
+                index=t,
+                token=tgt[t],
+                log_prob=float(maps.log_probs[t]),
+                entropy=float(maps.entropies[t]),
+                candidates=self._candidates(list(zip(ids[t], log_probs[t], strict=True))),
+                cross=maps.cross[:, :, t],
+                beams=beams[t] if beams else (),
+                tokens=tgt[: t + 1],
+            )
+            for t in range(len(tgt))
+        )
+
+    def _read_tokens(self, request: Request, length: int) -> tuple[Token, ...]:
+        """Every token that the encoder reads: the text's, EOS, and what padding it attends to."""
+        src = self.bundle.src
+        padding = (src.token(src.pad_id),) * (length - len(request.src_ids))
+        return (*request.encoding.tokens, *map(src.token, src.closing_ids), *padding)
+
+
+def _searched(engine: Engine, request: Request) -> Generator[IdStep, None, _Found]:
+    encoded = request.encode(engine)
+    searching = search(
+        engine,
+        request.src_ids,
+        request.config,
+        max_length=request.max_length,
+        prefix=request.prefix,
+        stop=request.stop,
+        encoded=encoded,
+        gates=request.gates_on(engine.device),
+    )
+    steps: list[IdStep] = []
+    beams: list[tuple[Beam, ...]] = []
+    room = RECORDED
+    while True:
+        try:
+            step = next(searching)
+        except StopIteration as end:
+            return _Found(engine, encoded, end.value, steps if room >= 0 else [], beams)
+        beams.append(step.beams)
+        room -= step.nbytes
+        if room >= 0:
+            steps.append(step)
+        else:
+            steps.clear()
+        yield step
+>>>>>>> faa9894 (A page that others can reach is served by a process for each core; of a live translation only the steps that are told are made)
 
 
 def load(

@@ -89,6 +89,13 @@ class Step:
     tokens: tuple[Token, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class LiveStep(Step):
+    """A step of a search that goes on; `log_probs` are those of all its steps so far, this one's last."""
+
+    log_probs: tuple[float, ...] = ()
+
+
 @dataclass(frozen=True)
 class CheckpointId:
     """Which weights made a trace: a readable name and the SHA-256 of the weight file."""

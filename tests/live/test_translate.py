@@ -164,11 +164,9 @@ def test_live_steps_are_told_of_in_the_same_messages(
     (found,) = ask(tiny, [{"text": GERMAN[0], "settings": settings}], steps=True)
     bundle = tiny.bundle
     src = (*bundle.src.encode(GERMAN[0]).tokens, bundle.src.token(2))
-    log_probs: list[float] = []
     expected = []
     for step in tiny.stream(GERMAN[0], **settings):
-        log_probs.append(step.log_prob)
-        message = step_payload(step, src, bundle.tgt.token(1), bundle.info, log_probs, bundle.tgt.decode)
+        message = step_payload(step, src, bundle.tgt.token(1), bundle.info, bundle.tgt.decode)
         so_far = bundle.tgt.decode([token.id for token in step.tokens])
         expected.append(json.loads(json.dumps({**message, "translation": so_far})))
     for ours, theirs in zip(expected, found["steps"], strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -19,12 +20,14 @@ import pytest
 
 from benchmarks.served import ROOT, free_port
 from translator import load
+from translator.__main__ import main
 from translator.errors import InputError
 from translator.ui import workers
 from translator.ui.workers import EACH, MOST, Homes, checked_workers, default_workers
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 LIMIT = 60.0
+EVERYWHERE = "0.0.0.0"  # noqa: S104
 
 PLAIN = """
 import os, signal, sys
@@ -134,6 +137,39 @@ def test_by_default_there_is_a_worker_for_each_core_that_memory_holds(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("host", "hub", "gpu", "asked", "count"),
+    [
+        (EVERYWHERE, "", False, (), 3),
+        (EVERYWHERE, "none", False, (), 3),
+        (EVERYWHERE, "all", False, (), 1),
+        (EVERYWHERE, "", True, (), 1),
+        ("127.0.0.1", "", False, (), 1),
+        ("127.0.0.1", "none", False, (), 1),
+        (EVERYWHERE, "", False, ("--workers", "2"), 2),
+        ("127.0.0.1", "", False, ("--workers", "2"), 2),
+    ],
+)
+def test_a_page_for_others_is_served_by_every_core_if_nobody_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, host: str, hub: str, gpu: bool, asked: tuple[str, ...], count: int
+) -> None:
+    served: list[int] = []
+    monkeypatch.setattr("translator.ui.serve.serve", lambda models, *, workers, **_: served.append(workers))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    monkeypatch.setattr(workers, "free_memory", lambda: 64 * EACH)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: gpu)
+    for name in ("FORWARDED_ALLOW_IPS", "SPACE_ID", "TRANSLATOR_MEMORY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("GRADIO_SERVER_NAME", "GRADIO_SERVER_PORT", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))  # what `start` sets ends with the test
+    monkeypatch.setenv("TRANSLATOR_HUB", hub)
+    try:
+        main(["serve", "--host", host, "--port", str(free_port()), *asked])
+    finally:
+        gc.enable()
+    assert served == [count]
+
+
 def test_connections_of_one_address_go_to_one_worker_and_a_dead_one_is_replaced() -> None:
     port = free_port()
     with running("-c", PLAIN, str(port), "serves") as parent:

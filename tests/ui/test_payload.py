@@ -14,7 +14,7 @@ import pytest
 from translator.analysis.aggregate import word_groups
 from translator.analysis.heads import HeadStats, head_stats, leading_head
 from translator.analysis.profile import Profile
-from translator.trace import Beam, Trace
+from translator.trace import Beam, LiveStep, Trace
 from translator.ui.message import read, send
 from translator.ui.payload import (
     KINDS,
@@ -113,11 +113,11 @@ def test_a_long_message_travels_compressed_and_a_short_one_as_it_is(make_trace: 
 
 def test_a_live_step_stands_by_itself(make_trace: Callable[..., Trace]) -> None:
     trace = make_trace(4)
-    step = trace.steps[1]
-    message = step_payload(step, trace.src, trace.start, trace.checkpoint, [-0.1, -0.2])
+    step = LiveStep(**vars(trace.steps[1]), log_probs=(-0.1, -0.2))
+    message = step_payload(step, trace.src, trace.start, trace.checkpoint)
     got = unpack(message["cross"], "u16").reshape(message["shape"])
     np.testing.assert_allclose(got, trace.cross[:, :, 1], atol=7.7e-6)
-    assert message["index"] == 1 and len(message["log_probs"]) == 2
+    assert message["index"] == 1 and message["log_probs"] == [-0.1, -0.2]
 
 
 def test_hypotheses_are_told_by_their_ends_and_the_winner_is_marked(make_trace: Callable[..., Trace]) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from translator.checkpoints.shelf import TRANSFORMERS, offered, pinned
 from translator.errors import CancelledError, CheckpointError, InputError, TranslatorError
-from translator.trace import Step, Trace
+from translator.trace import LiveStep, Trace
 from translator.ui import zero
 from translator.ui.direction import Direction
 from translator.ui.gate import Gate, Stop
@@ -191,8 +191,14 @@ class Models:
         return asked
 
     def steps(
-        self, direction: str, text: str, settings: dict[str, Any], stop: Stop, encoding: Encoding | None = None
-    ) -> Generator[Step, None, Trace]:
+        self,
+        direction: str,
+        text: str,
+        settings: dict[str, Any],
+        stop: Stop,
+        encoding: Encoding | None = None,
+        every: float = 0.0,
+    ) -> Generator[LiveStep, None, Trace]:
         """`Translator.stream` of a direction's model; on a ZeroGPU Space on its GPU. The errors are those of both.
 
         Raises:
@@ -200,8 +206,8 @@ class Models:
         """
         model = self.get(direction)
         if not zero.here():
-            return (yield from model.stream(text, stop=stop, encoding=encoding, **settings))
-        for found in self._marked(direction, text, settings):
+            return (yield from model.stream(text, stop=stop, encoding=encoding, every=every, **settings))
+        for found in self._marked(direction, text, {**settings, "every": every}):
             if isinstance(found, Trace):
                 return found
             if stop():
@@ -209,7 +215,7 @@ class Models:
             yield found
         raise CancelledError("decoding was stopped")
 
-    def _decoded(self, direction: str, text: str, settings: dict[str, Any]) -> Iterator[Step | Trace]:
+    def _decoded(self, direction: str, text: str, settings: dict[str, Any]) -> Iterator[LiveStep | Trace]:
         """Every step, then the trace: runs in a process that was forked when the models were on the CPU."""
         asked = self._asked(direction)
         model = asked.of(self._loaded[asked.name])  # no lock: another thread may have held it at the fork

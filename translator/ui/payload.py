@@ -12,7 +12,7 @@ import numpy as np
 from translator.analysis import aggregate, heads, rollout
 from translator.analysis.roles import READINGS, Roles
 from translator.figures.label import plain
-from translator.trace import Beam, CheckpointId, Step, Token, Trace
+from translator.trace import Beam, CheckpointId, LiveStep, Step, Token, Trace
 
 if TYPE_CHECKING:
     from translator.analysis.profile import Profile
@@ -130,24 +130,22 @@ def trace_payload(
 
 
 def step_payload(
-    step: Step,
+    step: LiveStep,
     src: Sequence[Token],
     start: Token,
     checkpoint: CheckpointId,
-    log_probs: Sequence[float],
     decode: Decode | None = None,
 ) -> dict[str, Any]:
     """One live step. Every message says where it stands by itself, so that a page may miss some.
 
     Args:
         src: what the encoder reads, EOS too.
-        log_probs: of the steps so far, this one's last.
     """
     return {
         "kind": "step",
         "index": step.index,
         "checkpoint": {"name": checkpoint.name, "src": checkpoint.src_language, "tgt": checkpoint.tgt_language},
-        "log_probs": [round(value, 5) for value in log_probs],
+        "log_probs": [round(value, 5) for value in step.log_probs],
         "src": _tokens(src),
         "start": _token(start),
         "tgt": _tokens(step.tokens),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import math
 import re
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -64,11 +63,9 @@ def _messages(
     model = models.get(direction)  # in the worker: who asks while it loads is told after the deadline
     bundle = model.bundle
     encoding = bundle.src.encode(text)
-    steps = models.steps(direction, text, settings, stop, encoding)
+    steps = models.steps(direction, text, settings, stop, encoding, every=frame)
     start = bundle.tgt.token(bundle.model.config.start_id)
     src = (*encoding.tokens, *map(bundle.src.token, bundle.src.closing_ids))
-    log_probs: list[float] = []
-    told = -math.inf
     while True:
         try:
             step = next(steps)
@@ -77,12 +74,8 @@ def _messages(
             id_ = keep(models, trace)
             yield {**payload_of(model, trace), "id": id_, "direction": direction}
             return
-        log_probs.append(step.log_prob)
-        if time.monotonic() < told + frame:
-            continue
-        told = time.monotonic()
         so_far = bundle.tgt.decode([token.id for token in step.tokens])
-        payload = step_payload(step, src, start, bundle.info, log_probs, bundle.tgt.decode)
+        payload = step_payload(step, src, start, bundle.info, bundle.tgt.decode)
         yield {**payload, "translation": so_far}
 
 

@@ -14,7 +14,7 @@ from translator.ui.forwarded import HOSTS
 
 HUB = "TRANSLATOR_HUB"
 """Environment variable: ids of the list that visitors may choose, with spaces between; "all", or "none"."""
-_LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
+LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
 _PUBLIC = ("SPACE_ID", "FORWARDED_ALLOW_IPS", HOSTS)
 """Environment variables by which a page on loopback is not for its own machine alone: a proxy stands in front."""
 
@@ -54,7 +54,7 @@ def allowed(host: str, *, workers: int | None = 1, environ: Mapping[str, str] = 
     """
     named = environ.get(HUB, "").split()
     if not named:
-        own = host in _LOOPBACK and not any(environ.get(name, "").strip() for name in _PUBLIC)
+        own = host in LOOPBACK and not any(environ.get(name, "").strip() for name in _PUBLIC)
         return shortlist() if own and workers == 1 else ()
     if named == ["none"]:
         return ()

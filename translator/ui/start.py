@@ -10,7 +10,7 @@ from typing import Any
 
 from translator.checkpoints.shelf import offered
 from translator.errors import InputError
-from translator.ui.shortlist import allowed
+from translator.ui.shortlist import LOOPBACK, allowed
 from translator.ui.workers import checked_workers, default_workers
 
 HOST, PORT = "127.0.0.1", 7860
@@ -25,7 +25,7 @@ def start(
     host: str | None = None,
     port: int | None = None,
     mcp: bool = False,
-    workers: int | None = 1,
+    workers: int | None = None,
     ray: str | None = None,
 ) -> None:
     """Build the page and serve it until it is told to end, with which the process ends.
@@ -39,7 +39,8 @@ def start(
         host: address to listen on. None: $GRADIO_SERVER_NAME, or loopback.
         port: port to listen on. None: $GRADIO_SERVER_PORT, or 7860.
         mcp: whether the endpoints are tools of the Model Context Protocol too; so does $TRANSLATOR_MCP=1.
-        workers: processes that share the port and the weights' memory; None: one for each core, where memory allows.
+        workers: processes that share the port and the weights' memory. None: one for each core, where memory allows;
+            one in all where visitors are of one address or fetch models, as on loopback, and where a GPU computes.
         ray: serve on Ray Serve, by up to `workers` replicas: "local" to start Ray here, or a cluster's address.
     Raises:
         InputError: the memory is no number of GiB, so many workers cannot run here, the address cannot be listened on,
@@ -60,6 +61,8 @@ def start(
     room = room_of(memory)
     if workers is not None:
         workers = checked_workers(workers)
+    elif alone(host):
+        workers = 1
     from translator.ui.hub import Hub
     from translator.ui.models import DIRECTIONS, MEMORY, Models
     from translator.ui.serve import serve
@@ -81,6 +84,19 @@ def _start_on_ray(address: str, args: dict[str, Any], *, port: int, mcp: bool, r
     if mcp:
         raise InputError("--mcp does not go with --ray: a client's calls would come to several replicas")
     serve_on_ray(address, {**args, "replicas": (os.cpu_count() or 1) if replicas is None else replicas}, port=port)
+
+
+def alone(host: str) -> bool:
+    """Whether one process is to serve a page at `host` if nobody says how many.
+
+    Raises:
+        InputError: as `allowed`.
+    """
+    if host in LOOPBACK or allowed(host):  # all visitors come from one address, or may have models fetched
+        return True
+    import torch
+
+    return bool(torch.cuda.is_available())
 
 
 def room_of(memory: float | None) -> int | None:
