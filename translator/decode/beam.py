@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from translator.config import DecodeConfig, ModelConfig
-from translator.decode.steps import Decoding, Hypothesis, ban_sequences, banned_ids
+from translator.decode.steps import Decoding, Hypothesis, ban_sequences, banned_ids, largest
 from translator.errors import InputError
 from translator.model import Stepped
 from translator.trace import Beam
@@ -220,9 +220,9 @@ def _candidates(
         if search.only_id is not None:
             of_search.fill_(-math.inf)[:, search.only_id] = 0.0
     totals = counted + torch.tensor(scores, device=log_probs.device)[..., None]
-    best = totals.flatten(1).topk(min(2 * searches[0].config.beam, rows * vocab))
-    chosen = counted.flatten(1).gather(1, best.indices)
-    columns = zip(best.values.tolist(), best.indices.tolist(), chosen.tolist(), strict=True)
+    best, places = largest(totals.flatten(1), min(2 * searches[0].config.beam, rows * vocab))
+    chosen = counted.flatten(1).gather(1, places)
+    columns = zip(best.tolist(), places.tolist(), chosen.tolist(), strict=True)
     return [
         [(i // vocab, i % vocab, p) for total, i, p in zip(*column, strict=True) if total > -math.inf]
         for column in columns

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from translator.decode.steps import Hypothesis, IdStep, check_logits, check_source, check_target, entropy
+from translator.decode.steps import Hypothesis, IdStep, check_logits, check_source, check_target, entropy, largest
 from translator.engine import Engine
 from translator.errors import InputError
 from translator.model import Encoded, Gates, Transformer
@@ -109,15 +109,15 @@ def _read_off(
     encoded: Encoded, decoder: Tensor, cross: Tensor, log_probs: Tensor, produced: Tensor, candidates: int
 ) -> Replay:
     """decoder [L, H, T, T], cross [L, H, T, S], log_probs [T, V]."""
-    best = log_probs.topk(min(candidates, log_probs.shape[-1]))
+    best, places = largest(log_probs, min(candidates, log_probs.shape[-1]))
     return Replay(
         encoder=_numpy(encoded.weights[0]),
         decoder=_numpy(decoder),
         cross=_numpy(cross),
         log_probs=_numpy(log_probs.gather(1, produced[:, None]).squeeze(1)),
         entropies=_numpy(entropy(log_probs)),
-        candidate_ids=best.indices.cpu().numpy(),
-        candidate_log_probs=_numpy(best.values),
+        candidate_ids=places.cpu().numpy(),
+        candidate_log_probs=_numpy(best),
     )
 
 
