@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from translator.decode import steps
 from translator.decode.steps import BLOCK, largest
 
 
@@ -33,6 +32,6 @@ def test_few_scores_are_sorted_where_they_come_in_blocks(monkeypatch: pytest.Mon
         seen.append(scores.shape[-1])
         return real(scores, count)
 
-    monkeypatch.setattr(steps.Tensor, "topk", topk)
+    monkeypatch.setattr(Tensor, "topk", topk)
     largest(torch.randn(1, 32_000), 8)
     assert seen == [500, 8 * BLOCK]

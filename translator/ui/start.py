@@ -94,9 +94,9 @@ def alone(host: str) -> bool:
     """
     if host in LOOPBACK or allowed(host):  # all visitors come from one address, or may have models fetched
         return True
-    import torch
+    from translator.checkpoints.store import choose_device  # brings torch, which a page of one process loads later
 
-    return bool(torch.cuda.is_available())
+    return choose_device("auto").type != "cpu"
 
 
 def room_of(memory: float | None) -> int | None:
