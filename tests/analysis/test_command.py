@@ -156,7 +156,7 @@ def test_contrast_by_the_contract(tiny: Translator, capsys: pytest.CaptureFixtur
     assert sum(part["value"] for part in found["parts"]) == pytest.approx(want, abs=1e-4)
     assert {"decoder L2 cross H1", "decoder L1 feed-forward", "biases"} <= {part["name"] for part in found["parts"]}
     assert [each["text"] for each in found["source"]] == ["Ich", "renne", ".", "</s>"]
-    usual = answer(capsys, "contrast", TEXT, "--step", "3", "--source", "occlusion")
+    usual = answer(capsys, "contrast", TEXT, "--step", "3", "--source", "occlusion", "--word", "")
     assert usual["total"] == found["total"]
     assert all(each["value"] == each["occlusion"] for each in usual["source"])
     assert main(["lab", "contrast", TEXT, "--step", "3", "--model", "tiny"]) == 0
@@ -174,6 +174,8 @@ def test_patch_by_the_contract(tiny: Translator, capsys: pytest.CaptureFixture[s
         assert (len(found["rows"]), len(found["columns"])) == np.shape(found["restored"])
     assert main(["lab", "patch", *texts, "--model", "tiny"]) == 0
     assert f"{runs.clean_delta:+.3f} clean" in capsys.readouterr().out
+    both = answer(capsys, "patch", *texts, "--word", "", "--against", "")  # as its help says: nobody named one
+    assert (both["word"], both["against"]) == (runs.word.surface, runs.against.surface)
     noisy = answer(capsys, "patch", texts[0], "--noise", "in", "--step", "2", "--what", "head", "--kind", "encoder")
     assert np.shape(noisy["restored"]) == (2, 2)
 
@@ -206,7 +208,11 @@ def test_decoder_lens_by_the_contract(tiny: Translator, capsys: pytest.CaptureFi
         (["contrast", TEXT, "--step", "99"], "step is 99; it must be a whole number from 1 to"),
         (["contrast", TEXT, "--step", "1", "--word", "Quatsch"], "word is 'Quatsch', which is no single token"),
         (["patch", TEXT], "give either a second TEXT or --noise WORD"),
-        (["patch", TEXT, "--noise", "Hund"], "noise is 'Hund', which is no token of the text"),
+        (["patch", TEXT, "--noise", "Hund"], "noise is 'Hund'; 'Hund' is no word and no token of the first sentence"),
+        (
+            ["why-here", TEXT, *PLACE, "--kind", "decoder", "--query", "2", "--key", "3"],
+            "key is 3; it must be a whole number from 1 to 2",
+        ),
         (["patch", TEXT, TEXT], "both are translated alike"),
         (["patch", TEXT, "京都"], "share no token but their end"),
         (["patch", "Ich renne in den Park.", "Ich renne in dem Park.", "--kind", "all"], "'all'"),

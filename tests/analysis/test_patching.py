@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from translator import CancelledError, InputError, Translator
-from translator.analysis.minimal import Runs, matched, minimal_pair, noisy_pair
+from translator.analysis.minimal import Runs, matched, minimal_pair, noisy_pair, places_of
 from translator.analysis.patching import Patch, grid, patched_translation, restored
+from translator.analysis.sites import word_scale
 
 CLEAN, CORRUPT = "Ich renne in den Park.", "Ich renne in dem Park."
 SAME = {"step": 2, "word": 40, "against": 50}
@@ -232,6 +233,48 @@ def test_noise_is_the_other_corruption(tiny: Translator) -> None:
     assert restored(runs, [[Patch("encoder", "residual", 1)]])[0] == pytest.approx(1, abs=1e-4)
     with pytest.raises(InputError, match="3 draws of noise"):
         patched_translation(tiny, runs, [])
+
+
+def test_without_a_step_noise_is_judged_where_it_costs_most(tiny: Translator) -> None:
+    """By hand: the embedding's weight replaced by the noisy vector, the model run as it is."""
+    trace = tiny.translate(CLEAN, method="greedy", max_length=8)
+    runs = noisy_pair(tiny, trace, [1], strength=20, draws=1)
+    model, ids, noisy = tiny.bundle.model, [token.id for token in trace.src], runs.corrupt.values
+    shift = noisy["encoder", "residual", 0][0, 1] - runs.clean.values["encoder", "residual", 0][0, 1]
+    assert shift.abs().max() > 0 and ids.count(ids[1]) == 1
+
+    def log_probs() -> torch.Tensor:
+        memory = model.encode(torch.tensor([ids]), None).memory
+        reads = torch.tensor([[token.id for token in trace.reads]])
+        said = model.decode(reads, memory, None).logits[0].log_softmax(-1)
+        return said[range(len(trace.tgt)), [token.id for token in trace.tgt]]
+
+    with torch.inference_mode():
+        usual = log_probs()
+        weight = model.src_embedding.weight
+        before = weight[ids[1]].clone()
+        weight[ids[1]] += shift / word_scale(model)
+        try:
+            lost, heard = usual - log_probs(), tiny.translate(CLEAN, method="greedy").translation
+        finally:
+            weight[ids[1]] = before
+    words = [n for n, token in enumerate(trace.tgt) if not token.special]
+    assert runs.step == max(words, key=lambda n: float(lost[n]))
+    assert runs.translations == (trace.translation, heard)
+    assert patched_translation(tiny, runs, []).translation == heard
+
+
+def test_noise_is_named_by_words_and_tokens(tiny: Translator) -> None:
+    trace = tiny.translate("Ich renne in den Park, den Park.", method="greedy", max_length=4)
+    shown = [token.surface for token in trace.src]
+    words = [token.word for token in trace.src]
+    both = [n for n, token in enumerate(trace.src) if trace.source[slice(*token.span or (0, 0))] and words[n] in (3, 6)]
+    assert places_of(trace, "den") == both
+    assert places_of(trace, "Ich renne") == [n for n, word in enumerate(words) if word in (0, 1) and shown[n] != "</s>"]
+    assert places_of(trace, shown[0]) == [n for n, each in enumerate(shown) if each == shown[0]]
+    for text in ("Hund", "den Hund", "</s>"):
+        with pytest.raises(InputError, match=f"{text.split()[-1]!r} is no word and no token of the first sentence"):
+            places_of(trace, text)
 
 
 def test_a_board_can_be_stopped(tiny: Translator) -> None:

@@ -44,3 +44,12 @@ def test_bars_point_the_way_of_their_sign() -> None:
     assert fig.layout.xaxis.range[0] < -1 and signed_bars(["x"], np.array([2.0]), title="").layout.xaxis.range[0] == 0
     with pytest.raises(InputError, match="do not fit"):
         signed_bars(["x"], np.zeros(2), title="share")
+
+
+def test_the_last_slanted_name_has_room_beside_the_map() -> None:
+    """plotly hides a label that would leave the figure."""
+    names = [f"cross H{head}" for head in range(1, 9)]
+    wide = share_map(np.zeros((2, 9)), ["L1", "L2"], [*names, "feed-forward"], title="share")
+    assert wide.layout.margin.r >= 13 * len("feed-forward") * 0.5 * 2**-0.5
+    narrow = share_map(np.zeros((2, 2)), ["L1", "L2"], ["H1", "feed-forward"], title="share")
+    assert narrow.layout.margin.r is None and narrow.layout.xaxis.tickangle == 0

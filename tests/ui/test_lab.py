@@ -233,7 +233,17 @@ def test_every_view_answers(lab: dict, view: str) -> None:
             {"view": "patched", "options": {**OPTIONS, "patches": [["encoder", "residual", 0.5, None, 0]]}},
             "layer is 0.5",
         ),
-        ("lab_ask", {"view": "why", "options": {**OPTIONS, "kind": "decoder", "query": 1}}, "key is"),
+        (
+            "lab_ask",
+            {"view": "why", "options": {**OPTIONS, "kind": "decoder", "query": 1}},
+            "key is 2; it must be a whole number from 1 to 1",
+        ),
+        ("lab_ask", {"view": "patch", "options": {**OPTIONS, "noise": "ist"}}, "a second sentence and noise on 'ist'"),
+        (
+            "lab_ask",
+            {"view": "patch", "options": {**OPTIONS, "other": "", "noise": "Hund"}},
+            "noise is 'Hund'; 'Hund' is no word and no token of the first sentence",
+        ),
     ],
 )
 def test_what_cannot_be_is_said_in_words(lab: dict, name: str, request_: dict, named: str) -> None:
@@ -308,6 +318,18 @@ def test_a_cell_of_the_patching_board_can_be_patched(lab: dict) -> None:
         assert found["lines"][-1][1]["text"] == found["lines"][0][1]["text"]
     nothing = lab["lab_ask"]({"view": "patched", "options": {**OPTIONS, "patches": []}})
     assert nothing["lines"][-1][1]["text"] == nothing["lines"][1][1]["text"]
+
+
+@pytest.mark.slow
+def test_noise_instead_of_a_second_sentence(lab: dict) -> None:
+    """Its cells can be patched too: with all of the words' states put in, the first translation is back."""
+    asked = {**OPTIONS, "other": "", "noise": "Haus", "step": None, "what": "residual"}
+    board = lab["lab_ask"]({"view": "patch", "options": asked})
+    lines = dict(board["lines"])
+    assert lines["With noise: {text}"]["text"] != lines["First: {text}"]["text"]
+    everything = {**asked, **board["chosen"], "patches": board["follow"]["cells"][0][0]}
+    found = lab["lab_ask"]({"view": "patched", "options": everything})
+    assert found["lines"][-1][1] == {"count": len(everything["patches"]), "share": "+1.00", **lines["First: {text}"]}
 
 
 @pytest.mark.slow

@@ -79,6 +79,9 @@ def test_marks_come_with_their_hit_rate(ask: Any, folder: Path) -> None:
     assert lines["Translation: {text}"] == {"text": "The house is big."}
     if found.left_out:
         assert lines["Left out? {words}"]["words"] == ", ".join(found.left_out)
+    else:
+        assert "No word is marked as left out." in lines  # not that nothing is left out: of that there is no measure
+    assert any("the model itself leaves out" in line for line in lines)
     rates = {"found": "75", "wrong": "2.1"}
     assert lines["Of words left out on purpose it marked {found} in 100, of others {wrong} in 100."] == rates
     drawn = json.loads(answer["figures"][0])["light"]["data"][0]

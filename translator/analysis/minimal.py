@@ -5,18 +5,21 @@ Positions are matched by what both sentences share, and one for one where a stre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from translator.analysis.contrast import chosen
+from translator.analysis.contrast import chosen, until
 from translator.analysis.passes import Pair, layer_of, pair_of
 from translator.analysis.sites import Recording, record, source_words, word_scale
+from translator.analysis.words import source_words as words_of
+from translator.decode import search_encoded
 from translator.errors import InputError
+from translator.model import Encoded
 from translator.pipeline import Translator
 from translator.rules import real, whole
 from translator.trace import Token, Trace
@@ -114,7 +117,7 @@ def noisy_pair(
     clean: str | Trace,
     noisy: Sequence[int],
     *,
-    step: int = 0,
+    step: int | None = None,
     word: int | str | None = None,
     against: int | str | None = None,
     strength: float = 3.0,
@@ -125,29 +128,75 @@ def noisy_pair(
     """The runs of one sentence, and of the same with noise on the embeddings of some source tokens.
 
     Source: Meng et al. 2022, "Locating and editing factual associations in GPT": Gaussian noise of `strength`
-    standard deviations of the embeddings. The corrupted difference is the mean over `draws`.
+    standard deviations of the embeddings. The corrupted difference is the mean over `draws`; the second translation is
+    that of the first draw.
 
     Args:
-        noisy: positions of source tokens, from 0.
-        step: counted from 0; `word` None is what was produced there, `against` None what the noise makes likeliest.
+        noisy: positions of source tokens, from 0; `places_of` finds those of a word.
+        step: counted from 0; None: where the noise costs a produced token most.
+        word, against: tokens as shown, or ids; None: what was produced, and what the noise makes likeliest.
     Raises:
         InputError: there is no such position, step or token, or the noise changes nothing.
     """
     trace = clean if isinstance(clean, Trace) else translator.translate(clean, **{"method": "greedy", **settings})
     pair = pair_of(translator, trace)
-    step = layer_of(len(trace.tgt), step, "step")
     places = [layer_of(len(trace.src), position, "position") for position in noisy]
     if not places:
         raise InputError("no source token was named; noise needs at least one")
     strength, draws = real("strength", strength, 0, 100), whole("draws", draws, 1, 64)
-    short = Pair(pair.engine, pair.src_ids, pair.src_keep, pair.reads[:, : step + 1], pair.tgt_ids[: step + 1])
-    recording = record(short)
-    noisy_words = _with_noise(recording, places, strength, draws, whole("seed", seed, 0, 2**63 - 1))
-    corrupt = record(short, noisy_words)
+    noisy_words = _with_noise(pair, places, strength, draws, whole("seed", seed, 0, 2**63 - 1))
+    step = _hardest_hit(trace, pair, noisy_words) if step is None else layer_of(len(trace.tgt), step, "step")
+    short = until(pair, step)
+    recordings = record(short), record(short, noisy_words)
     names = tuple(f"{t.surface} (noise)" if n in places else t.surface for n, t in enumerate(trace.src))
-    texts = trace.translation, trace.translation
+    texts = trace.translation, translator.bundle.tgt.decode(greedily(translator, pair, recordings[1].memory[:1]))
     everyone = tuple(range(len(trace.src)))
-    return _runs(translator, trace, (recording, corrupt), step, (word, against), everyone, names, texts)
+    return _runs(translator, trace, recordings, step, (word, against), everyone, names, texts)
+
+
+def places_of(trace: Trace, text: str) -> list[int]:
+    """The positions of the source tokens that `text` names: tokens as shown, or all tokens of words.
+
+    Raises:
+        InputError: part of it is no token and no word of the sentence.
+    """
+    words, places = words_of(trace), set()
+    for each in text.split():
+        shown = {n for n, token in enumerate(trace.src) if token.surface == each and not token.special}
+        rows = [row for row, word in zip(words.members, words.texts, strict=True) if word == each]
+        found = shown | {int(n) for row in rows for n in row.nonzero()[0]}
+        if not found:
+            raise InputError(f"noise is {text[:40]!r}; {each[:40]!r} is no word and no token of the first sentence")
+        places |= found
+    return sorted(places)
+
+
+def greedily(
+    translator: Translator,
+    pair: Pair,
+    memory: Tensor,
+    *,
+    limit: int | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> tuple[int, ...]:
+    """The target ids that greedy search makes of an encoder output, [1, S, D].
+
+    Args:
+        limit: produced tokens at most; None: as the translator has it for such a sentence.
+        stop: asked at every step; True ends the search.
+    Raises:
+        CancelledError: `stop` said so.
+    """
+    config = replace(translator.bundle.decode, method="greedy")
+    most = limit or usual_length(translator, pair)
+    with torch.inference_mode():
+        (ids,) = search_encoded(pair.engine, Encoded.without_maps(memory, pair.src_keep), config, [most], stop)
+    return tuple(ids)
+
+
+def usual_length(translator: Translator, pair: Pair) -> int:
+    """How many tokens the translator produces at most for the source of `pair`."""
+    return translator.usual_length([id_ for id_ in pair.src_ids[0].tolist() if id_ != pair.model.config.pad_id])
 
 
 def matched(clean: Sequence[int], corrupt: Sequence[int]) -> tuple[int, ...]:
@@ -175,9 +224,22 @@ def _parting(first: Trace, second: Trace) -> int:
     raise InputError(f"both are translated alike ({first.translation[:80]!r}); name a step, a word and another")
 
 
-def _with_noise(recording: Recording, places: list[int], strength: float, draws: int, seed: int) -> Tensor:
+def _hardest_hit(trace: Trace, pair: Pair, noisy_words: Tensor) -> int:
+    """The step at which noise costs the produced token most of its log-probability, special tokens set apart."""
+    places = torch.arange(len(pair.tgt_ids), device=pair.tgt_ids.device)
+    with torch.inference_mode():
+        clean, noisy = (
+            pair.model.output(record(pair, words).hidden).float().log_softmax(-1)[:, places, pair.tgt_ids].mean(0)
+            for words in (None, noisy_words)
+        )
+    lost = (clean - noisy).tolist()
+    words = [n for n, token in enumerate(trace.tgt) if not token.special]
+    return max(words or range(len(lost)), key=lost.__getitem__)
+
+
+def _with_noise(pair: Pair, places: list[int], strength: float, draws: int, seed: int) -> Tensor:
     """Word embeddings [draws, S, D] with noise at some positions."""
-    model, words = recording.pair.model, source_words(recording.pair)
+    model, words = pair.model, source_words(pair)
     spread = float(model.src_embedding.weight.std()) * word_scale(model)
     generator = torch.Generator().manual_seed(seed)
     noise = torch.randn(draws, *words.shape, generator=generator).to(words) * spread * strength

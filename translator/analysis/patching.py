@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -17,14 +17,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from translator.analysis.minimal import Runs
+from translator.analysis.minimal import Runs, greedily, usual_length
 from translator.analysis.passes import Pair, to_numpy
 from translator.analysis.sites import Look, Site, decoder_pass, encoder_pass
 from translator.config import DecodeConfig
-from translator.decode import search_encoded
 from translator.decode.steps import ban_sequences, banned_ids
 from translator.errors import CancelledError, InputError
-from translator.model import Encoded
 from translator.pipeline import Translator
 from translator.rules import choice, whole
 from translator.trace import known_kind
@@ -188,14 +186,12 @@ def patched_translation(
             f"there are {len(runs.corrupt.memory)} draws of noise; make the runs with draws=1 to translate"
         )
     pair, look = runs.corrupt.pair, _look(runs, [patches])
-    source = [id_ for id_ in pair.src_ids[0].tolist() if id_ != pair.model.config.pad_id]
-    most = limit or translator.usual_length(source)
     with torch.inference_mode():
         memory = encoder_pass(pair.model, runs.corrupt.values["encoder", "residual", 0], pair.src_keep, look)
         if all(patch.kind == "encoder" for patch in patches):
-            config = replace(translator.bundle.decode, method="greedy")
-            (ids,) = search_encoded(pair.engine, Encoded.without_maps(memory, pair.src_keep), config, [most], stop)
+            ids = greedily(translator, pair, memory, limit=limit, stop=stop)
         else:
+            most = limit or usual_length(translator, pair)
             ids = _continued(pair, translator.bundle.decode, memory, look, most, stop)
         delta = float(runs.deltas(_run(runs, [patches], ("encoder", 0)))[0])
     return Patched(translator.bundle.tgt.decode(ids), ids, delta, float(runs.restored(delta)))

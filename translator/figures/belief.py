@@ -37,6 +37,7 @@ def method_scores(values: Mapping[str, float], chance: float, *, theme: Theme = 
     low = -1.15 if np.nanmin(numbers, initial=0.0) < 0 else 0.0
     fig.update_xaxes(type="linear", range=[low, 1.15], title_text="rank correlation")
     fig.update_yaxes({**token_axis(list(values), title="", down=True), "ticktext": labels(list(values), 28)})
+    fig.update_layout(meta={"spoken": True})  # the names are the page's own words, not a sentence's
     return fig
 
 

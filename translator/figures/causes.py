@@ -42,7 +42,7 @@ def patch_grid(
     Raises:
         InputError: the names do not fit.
     """
-    return _signed(restored, rows, columns, 1.0, "restored (1: all of the difference)", theme)
+    return _signed(restored, rows, columns, 1.0, "restored (1: all)", theme)
 
 
 def _signed(
@@ -67,7 +67,10 @@ def _signed(
     if values.shape[1] <= 10 and np.isfinite(values).all():
         shown = np.where(np.abs(values) < 0.005, 0.0, values)
         cell_numbers(fig, shown, (-limit, limit), signed_scale(theme), ".2f")
-    fig.update_xaxes(token_axis(columns, title=""), side="top", tickangle=-45 if len(columns) > 8 else 0)
+    slanted = len(columns) > 8
+    fig.update_xaxes(token_axis(columns, title=""), side="top", tickangle=-45 if slanted else 0)
+    if slanted:  # plotly hides a label that would leave the figure
+        fig.update_layout(margin_r=16 + 6 * len(column_texts[-1]))
     fig.update_yaxes(token_axis(rows, title="", down=True))
     return fig
 

@@ -196,6 +196,7 @@ VIEWS = (
         "Meng et al. 2022; Wang et al. 2023",
         (
             _text("other", "Second sentence"),
+            _text("noise", "Or noise on", None, "instead of a second sentence: words or tokens of the first"),
             _choice("what", "States", STATES, STATES[0], "copied from the first sentence"),
             _count("step", "Step", says="empty: where the translations part"),
             *_WORDS,

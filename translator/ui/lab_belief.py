@@ -41,12 +41,12 @@ def left_out(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answe
     lines.append(
         ["Left out? {words}", {"words": ", ".join(found.left_out)}]
         if found.left_out
-        else ["Nothing seems to be left out.", {}]
+        else ["No word is marked as left out.", {}]
     )
     lines.append(
         ["Invented? {words}", {"words": ", ".join(found.invented)}]
         if found.invented
-        else ["Nothing seems to be invented.", {}]
+        else ["No word is marked as invented.", {}]
     )
     return {
         "lines": [*lines, *worth(found.meter)],
@@ -72,6 +72,9 @@ def worth(meter: omissions.Meter) -> list[list[Any]]:
     ):
         rates = {"found": f"{100 * (judge.found or 0):.0f}", "wrong": f"{100 * (judge.wrong or 0):.1f}"}
         lines.append([said, rates])
+    lines.append(
+        ["Words that the model itself leaves out score lower and are rarely marked: look at the highest bars.", {}]
+    )
     return lines
 
 

@@ -91,7 +91,7 @@ def patched(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer
     for number, (each, kind) in enumerate(wanted):
         progress = partial(_told, number, len(wanted))
         grids.append(patching.grid(runs, each, kind, stop=stop, progress=progress))
-    lines = _about(runs)
+    lines = _about(runs, asked)
     if runs.unmatched:
         lines.append(["Not patched, for lack of a counterpart: {tokens}", {"tokens": " ".join(runs.unmatched)}])
     return {
@@ -136,23 +136,29 @@ def put_in(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     said = {"count": len(patches), "text": found.translation, "share": minus(found.restored, "+.2f")}
     return {
         "lines": [
-            *_about(runs),
+            *_about(runs, asked),
             ["States put in: {count}. Now: {text} ({share} of the difference is back)", said],
         ]
     }
 
 
 def _runs(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> minimal.Runs:
-    other = field("patch", "other").read(asked).strip()
-    if not other:
+    """The runs of both sentences; of noise, one draw, so that a cell can be clicked and the sentence translated."""
+    other, noise = field("patch", "other").read(asked).strip(), (field("patch", "noise").read(asked) or "").strip()
+    if other and noise:
+        raise InputError(f"there are both a second sentence and noise on {noise[:40]!r}; leave one of the two blank")
+    if not (other or noise):
         raise InputError("the second sentence is blank; type one that differs from the first in a word")
     step = field("patch", "step").read(asked, high=len(trace.tgt))
-    words = {name: word_of(asked, name) for name in ("word", "against")}
-    return minimal.minimal_pair(model, trace, other, step=step and step - 1, **words, stop=stop)
+    chosen: dict[str, Any] = {"step": step and step - 1, **{name: word_of(asked, name) for name in ("word", "against")}}
+    if noise:
+        return minimal.noisy_pair(model, trace, minimal.places_of(trace, noise), draws=1, **chosen)
+    return minimal.minimal_pair(model, trace, other, **chosen, stop=stop)
 
 
-def _about(runs: minimal.Runs) -> list[list[Any]]:
+def _about(runs: minimal.Runs, asked: Asked) -> list[list[Any]]:
     first, second = runs.translations
+    other = "With noise: {text}" if field("patch", "noise").read(asked) else "Second: {text}"
     said = {
         "word": runs.word.surface,
         "against": runs.against.surface,
@@ -162,7 +168,7 @@ def _about(runs: minimal.Runs) -> list[list[Any]]:
     }
     return [
         ["First: {text}", {"text": first}],
-        ["Second: {text}", {"text": second}],
+        [other, {"text": second}],
         [
             "At step {step}, log p({word}) − log p({against}) is {clean} in the first and {corrupt} in the second.",
             said,
@@ -192,10 +198,9 @@ def looked(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """Why a head looks there, and what it then writes."""
     kind, layer, head, chosen = place(model, trace, asked)
     asked = {**asked, **_cell(trace, kind, (layer, head), asked)}
-    query, key = (
-        field("why", name).read(asked, high=count) - 1
-        for name, count in zip(("query", "key"), trace.weights(kind).shape[2:], strict=True)
-    )
+    rows, columns = trace.weights(kind).shape[2:]
+    query = field("why", "query").read(asked, high=rows) - 1
+    key = field("why", "key").read(asked, high=query + 1 if kind == "decoder" else columns) - 1  # nobody looks ahead
     chosen["chosen"] |= {"query": query + 1, "key": key + 1}
     found = why_here.why_here(model, trace, kind, layer, head, query, key)
     said = {

@@ -29,7 +29,8 @@ def _contrast(engine: Translator, args: argparse.Namespace) -> Answer:
     from translator.analysis.contrast import METHODS, contrast
 
     trace = trace_of(engine, args)
-    found = contrast(engine, trace, index_of("step", args.step, len(trace.tgt)), args.word, args.against)
+    step = index_of("step", args.step, len(trace.tgt))
+    found = contrast(engine, trace, step, args.word or None, args.against or None)
     return {
         "translation": trace.translation,
         **named(found.step, found.word, found.against),
@@ -63,21 +64,18 @@ def _say_contrast(answer: Answer) -> None:
 
 
 def _patch(engine: Translator, args: argparse.Namespace) -> Answer:
-    from translator.analysis.minimal import minimal_pair, noisy_pair
+    from translator.analysis.minimal import minimal_pair, noisy_pair, places_of
     from translator.analysis.patching import grid
 
     if (args.corrupt is None) == (args.noise is None):
-        raise InputError("give either a second TEXT or --noise WORD, which part of the first text to disturb")
+        raise InputError("give either a second TEXT or --noise WORD, the part of the first text that gets noise")
     trace = trace_of(engine, args)
     step = None if args.step is None else index_of("step", args.step, len(trace.tgt))
-    asked: dict[str, Any] = {"word": args.word, "against": args.against}
+    asked = {"word": args.word or None, "against": args.against or None}
     if args.noise is None:
         runs = minimal_pair(engine, trace, args.corrupt, step=step, method=args.method, **asked)
     else:
-        places = [n for n, token in enumerate(trace.src) if token.surface == args.noise]
-        if not places:
-            raise InputError(f"noise is {args.noise[:40]!r}, which is no token of the text as this model reads it")
-        runs = noisy_pair(engine, trace, places, step=step or 0, **asked)
+        runs = noisy_pair(engine, trace, places_of(trace, args.noise), step=step, **asked)
     found = grid(runs, args.what, args.kind, progress=_progress)
     return {
         "translations": runs.translations,
@@ -125,8 +123,10 @@ def _why_here(engine: Translator, args: argparse.Namespace) -> Answer:
 
     trace = trace_of(engine, args)
     names = ("layer", "head", "query", "key")
-    counts = zip(names, trace.weights(args.kind).shape, strict=True)
-    place = [index_of(name, getattr(args, name), count) for name, count in counts]
+    counts = list(trace.weights(args.kind).shape)
+    if args.kind == "decoder":
+        counts[3] = min(counts[3], args.query)  # nobody looks ahead
+    place = [index_of(name, getattr(args, name), count) for name, count in zip(names, counts, strict=True)]
     found = why_here(engine, trace, args.kind, *place)
 
     def split(parts: Any, values: Any) -> list[Answer]:
@@ -187,7 +187,7 @@ VIEWS = {
             "--what": option(_WHAT),
             "--kind": option(_KIND),
             **options(*fields("patch", "step", "word", "against")),
-            "--noise": {"metavar": "TOKEN", "help": "instead of a second sentence: noise on this token of the first"},
+            **options(field("patch", "noise")),
         },
     ),
     "why-here": View(

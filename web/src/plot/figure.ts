@@ -52,7 +52,7 @@ const svgButton = () => ({
 });
 
 /** Names, legends, axes and hover texts of a figure in the page's language; "sine, pair 3" is a word and a number. */
-const speakFigure = ({ data, layout }: Figure, say: Say): void => {
+export const speakFigure = ({ data, layout }: Figure, say: Say): void => {
   for (const each of data) {
     const [, word, number] = /^(.*?)(?:,? (?:pair )?(\d+))?$/.exec(each.name || "") ?? [];
     if (word) each.name = say(word) + (number ? ` ${number}` : "");
@@ -66,8 +66,8 @@ const speakFigure = ({ data, layout }: Figure, say: Say): void => {
   for (const [name, axis] of Object.entries(layout))
     if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.text = say(axis.title.text);
   const names: string[] | undefined = layout.yaxis?.ticktext;
-  const others = names?.indexOf("all others") ?? -1;
-  if (names && others >= 0) names[others] = say("all others");
+  const ours = (name: string) => layout.meta?.spoken || name === "all others"; // others are a sentence's tokens
+  if (names) layout.yaxis!.ticktext = names.map((name) => (ours(name) ? say(name) : name));
 };
 
 const WIDE = 1600; // pixels of a screen on which pictures stand side by side, and may be higher

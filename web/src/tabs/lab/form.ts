@@ -9,11 +9,13 @@ export type Options = Record<string, string | number | null | unknown[]>;
 
 interface FormProps {
   options: Options;
+  /** A field holds another value. */
+  edited: (name: string) => void;
   /** A value was changed for good, not only typed. */
   changed: () => void;
 }
 
-const select = ({ name, label, choices }: LabField, { options, changed }: FormProps) => {
+const select = ({ name, label, choices }: LabField, { options, edited, changed }: FormProps) => {
   const node = el(
     "select",
     {
@@ -22,6 +24,7 @@ const select = ({ name, label, choices }: LabField, { options, changed }: FormPr
       on: {
         change: () => {
           options[name] = node.value;
+          edited(name);
           changed();
         },
       },
@@ -35,7 +38,7 @@ const select = ({ name, label, choices }: LabField, { options, changed }: FormPr
 
 const input = (
   { name, label, kind, low, high, step }: LabField,
-  { options, changed }: FormProps,
+  { options, edited, changed }: FormProps,
   typed: (text: string) => void,
 ) => {
   const node = el("input", {
@@ -50,6 +53,7 @@ const input = (
       input: () => {
         const number = node.value === "" ? null : node.valueAsNumber;
         options[name] = kind === "text" ? node.value : number;
+        edited(name);
         typed(node.value);
       },
       change: () => {
@@ -65,9 +69,12 @@ export const fieldOf = (field: LabField, props: FormProps): HTMLElement => {
   const { name, label, kind, value } = field;
   if (!(name in props.options)) props.options[name] = value;
   const title = el("span", { text: tText(label) });
-  if (kind === "choice") return el("label", { class: "cap" }, title, select(field, props));
+  const named = { "data-field": name };
+  if (kind === "choice")
+    return el("label", { class: "cap", ...named }, title, select(field, props));
   const shown = el("output", { text: String(props.options[name]) });
   const node = input(field, props, (text) => (shown.textContent = text));
   const wide = kind === "text" ? " wide" : "";
-  return el("label", { class: "cap" + wide }, title, node, ...(kind === "range" ? [shown] : []));
+  const last = kind === "range" ? [shown] : [];
+  return el("label", { class: "cap" + wide, ...named }, title, node, ...last);
 };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { LabAnswer, LabQuestion } from "../../protocol/lab";
+import type { LabAnswer, LabQuestion, LabView } from "../../protocol/lab";
 import html from "./lab.html";
 import { Questions } from "./questions";
 import type { Requests } from "./requests";
@@ -14,21 +14,27 @@ const questions: LabQuestion[] = [
 const lines = (text: string): LabAnswer => ({ lines: [[text, {}]] });
 
 /** Questions over a server that answers when it is told to. */
-const lab = () => {
+const lab = (views: LabView[] = questions[0].views) => {
   const root = document.createElement("div");
   root.innerHTML = html;
   document.body.replaceChildren(root);
-  const asked: { view: string; answer: (answer: LabAnswer) => void }[] = [];
+  type Asked = { view: string; options: object; answer: (answer: LabAnswer) => void };
+  const asked: Asked[] = [];
   const requests = {
     subject: { text: "Hallo.", way: "de-en", id: null, target: null },
-    ask: (_: string, { view }: { view: string }) =>
-      new Promise((answer) => asked.push({ view, answer })),
+    ask: (_: string, { view, options }: { view: string; options: object }) =>
+      new Promise((answer) => asked.push({ view, options: { ...options }, answer })),
     leave: () => {},
     progress: () => Promise.resolve({}),
   } as unknown as Requests;
   const find = <E extends Element = HTMLElement>(selector: string) =>
     root.querySelector<E>(selector)!;
-  const props = { find, questions, requests, direction: () => "de-en" };
+  const props = {
+    find,
+    questions: [{ ...questions[0], views }],
+    requests,
+    direction: () => "de-en",
+  };
   const made = new Questions({ ...props, opened: () => true, ask: () => {} });
   made.paint();
   return { made, find, asked, shown: () => find(".lab-lines").textContent };
@@ -77,4 +83,39 @@ it("does not take the first answer for the whole one", async () => {
   find<HTMLElement>('[data-view="arena"]').click();
   await turn();
   expect(asked.map((each) => each.view)).toEqual(["arena soon", "arena", "alti", "arena soon"]);
+});
+
+it("keeps the first answer where the page is drawn anew meanwhile, and not the former of another view", async () => {
+  const { made, asked, shown } = lab();
+  void made.look();
+  asked[0].answer(lines("five methods"));
+  await turn();
+  made.show(); // as when a phone is turned
+  expect(shown()).toContain("five methods");
+  made.clear();
+  made.show();
+  expect(shown()).toBe("");
+});
+
+it("asks for a word again where another step is chosen, and for the words of another sentence", async () => {
+  const word = { name: "word", label: "Word", kind: "text" as const, value: null };
+  const step = { name: "step", label: "Step", kind: "number" as const, value: 2 };
+  const { made, find, asked } = lab([{ ...view("contrast"), fields: [step, word] }]);
+  void made.look();
+  await turn();
+  asked[0].answer({ ...lines("leads"), chosen: { word: "to" } });
+  await turn();
+  const field = find<HTMLInputElement>('.lab-options [aria-label="Step"]');
+  expect(find<HTMLInputElement>('.lab-options [aria-label="Word"]').value).toBe("to");
+  field.value = "5";
+  field.dispatchEvent(new Event("input"));
+  field.dispatchEvent(new Event("change"));
+  await turn();
+  expect(asked[1].options).toMatchObject({ step: 5, word: null });
+  asked[1].answer({ ...lines("leads"), chosen: { word: "park" } });
+  await turn();
+  made.clear();
+  void made.look();
+  await turn();
+  expect(asked[2].options).toMatchObject({ step: 5, word: null });
 });

@@ -4,13 +4,14 @@ import { el } from "../../dom/element";
 import { t, tMessage, tText } from "../../i18n/words";
 import type { LabAnswer, LabQuestion, LabView } from "../../protocol/lab";
 import { paintAnswer, paintLines } from "./answer";
+import { Chosen } from "./chosen";
 import { type Options, fieldOf } from "./form";
 import type { Requests } from "./requests";
 import { makeTake } from "./take";
 import { type Find, makeWaiting } from "./waiting";
 
-/** What a view cannot be asked without. */
-const NEEDED: Record<string, string> = { force: "target", patch: "other" };
+/** One of which a view cannot be asked without. */
+const NEEDED: Record<string, string[]> = { force: ["target"], patch: ["other", "noise"] };
 
 /** The view that says how far it is. */
 const TELLS = "patch";
@@ -56,6 +57,9 @@ export class Questions {
   private readonly shown: Record<string, LabView> = {};
   private options: Record<string, Options> = {};
   private answers: Record<string, LabAnswer> = {};
+  /** What a view answered first, until its whole answer is there. */
+  private soon: { view: LabView; answer: LabAnswer } | null = null;
+  private readonly chosen = new Chosen();
   private asked = 0;
   /** What was put into the form by itself. */
   private filled: string | null = null;
@@ -95,7 +99,9 @@ export class Questions {
     if (this.find(".lab-wait")) this.waiting(false);
     const own = this.options.force;
     if (own && own.target === this.filled) delete own.target;
+    this.chosen.open(this.options);
     this.answers = {};
+    this.soon = null;
   }
   /** What was filled in is of another direction. */
   forget(): void {
@@ -116,6 +122,7 @@ export class Questions {
     this.question = this.props.questions.find((each) => each.views.includes(this.view))!;
     this.shown[this.question.name] = this.view;
     this.options[view] = { ...(options as Options) };
+    this.chosen.forget(view);
   }
 
   /* ---- tabs and form ---- */
@@ -162,7 +169,11 @@ export class Questions {
     const muted = el("span", { class: "muted", text: source });
     this.find(".lab-view .lab-says").replaceChildren(tText(says) + " ", muted);
     const options = (this.options[name] ??= {});
-    const props = { options, changed: () => void this.look(true) };
+    const props = {
+      options,
+      edited: (field: string) => this.chosen.openBy(field, name, options),
+      changed: () => void this.look(true),
+    };
     this.find(".lab-options").replaceChildren(
       ...fields.map((field) => fieldOf(field, props)),
       el("button", { type: "submit", class: "btn lab-ask-view", text: t("Ask") }),
@@ -201,8 +212,7 @@ export class Questions {
     const number = ++this.asked;
     const own = this.options[name];
     this.requests.leave("lab_ask");
-    const needed = NEEDED[name];
-    const empty = needed && !anew && !String(own[needed] ?? "").trim();
+    const empty = !anew && NEEDED[name]?.every((field) => !String(own[field] ?? "").trim());
     if (!this.requests.subject.text || empty) return this.waiting(false);
     if (!anew && this.answers[name]) {
       this.waiting(false);
@@ -215,10 +225,9 @@ export class Questions {
     if (number !== this.asked) return;
     this.waiting(false);
     this.answers[name] = answer;
+    this.soon = null;
     if (answer.follow) own[answer.follow.field] = [];
-    const open = Object.entries(answer.chosen ?? {}).filter(([field]) => own[field] === null);
-    Object.assign(own, Object.fromEntries(open));
-    if (open.length) this.paint();
+    if (this.chosen.fill(name, answer.chosen ?? {}, own)) this.paint();
     else this.show();
   }
   /** Show what answers first, where the whole answer takes its time. */
@@ -228,7 +237,8 @@ export class Questions {
     const options = this.options[name];
     const answer: LabAnswer = await this.requests.ask("lab_ask", { view: soon, options });
     if (number !== this.asked || answer.error) return;
-    this.show(answer);
+    this.soon = { view: this.view, answer };
+    this.show();
     this.find(".lab-view").setAttribute("aria-busy", "false"); // what is there may be read
   }
   /** What is shown, as a link and a file name it. */
@@ -238,13 +248,16 @@ export class Questions {
     const question = { view, options: this.options[view] ?? {}, text, target, direction };
     return { question, answer: this.answers[view] };
   }
-  show(answer = this.answers[this.view.name] ?? {}): void {
+  show(): void {
+    const soon = this.soon?.view === this.view ? this.soon.answer : null;
+    const answer = soon ?? this.answers[this.view.name] ?? {};
     this.take.paint();
     this.refuse(answer);
     paintAnswer(this.find, answer, {
       way: this.requests.subject.way,
       choose: (options) => {
         Object.assign(this.options[this.view.name], options);
+        this.chosen.forget(this.view.name);
         this.paint();
         void this.look(true);
       },
