@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from translator.analysis.alti import alti
 from translator.analysis.attribution import GRADIENTS
 from translator.analysis.index import store_index, stored_index
 from translator.analysis.indexing import make_index
-from translator.analysis.omissions import Judge, Meter, omissions, stored_meter
+from translator.analysis.omissions import Judge, Meter, Omissions, omissions, stored_meter
 from translator.registry.lab import ORDERS
 from translator.ui import frontend, lab_belief
 from translator.ui.lab_tab import server_functions
@@ -79,13 +80,25 @@ def test_marks_come_with_their_hit_rate(ask: Any, folder: Path) -> None:
     assert lines["Translation: {text}"] == {"text": "The house is big."}
     if found.left_out:
         assert lines["Left out? {words}"]["words"] == ", ".join(found.left_out)
-    else:
-        assert "No word is marked as left out." in lines  # not that nothing is left out: of that there is no measure
     assert any("the model itself leaves out" in line for line in lines)
     rates = {"found": "75", "wrong": "2.1"}
     assert lines["Of words left out on purpose it marked {found} in 100, of others {wrong} in 100."] == rates
     drawn = json.loads(answer["figures"][0])["light"]["data"][0]
     assert drawn["customdata"] == [word.text for word in found.source]
+
+
+def test_without_a_mark_it_does_not_say_that_nothing_is_missing(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not marked may be left out all the same: the hit rate is of words taken out on purpose."""
+
+    def unmarked(*given: Any, **settings: Any) -> Omissions:
+        found = omissions(*given, **settings)
+        source, target = (tuple(replace(word, marked=False) for word in side) for side in (found.source, found.target))
+        return replace(found, source=source, target=target)
+
+    monkeypatch.setattr(lab_belief.omissions, "omissions", unmarked)
+    lines = dict(ask("omissions")["lines"])
+    assert {"No word is marked as left out.", "No word is marked as invented."} <= lines.keys()
+    assert not any("seems" in line for line in lines)
 
 
 @pytest.mark.slow

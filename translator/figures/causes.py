@@ -93,7 +93,7 @@ def word_shares(
     fig.add_hline(y=0, line={"width": 1, "color": colours.edge})
     fig.update_xaxes(token_axis(words, title="source word"), tickangle=-45)
     fig.update_yaxes(type="linear", title_text=title)
-    fig.update_layout(barmode="group", bargap=0.3, legend={"orientation": "h", "y": 1.15})
+    fig.update_layout(barmode="group", bargap=0.3, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
     return fig
 
 
