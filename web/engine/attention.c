@@ -6,7 +6,8 @@
 static inline float dot(const float *a, const float *b, int count) {
   v128_t sum = wasm_f32x4_const_splat(0);
   int k = 0;
-  for (; k + 4 <= count; k += 4) sum = wasm_f32x4_add(sum, wasm_f32x4_mul(wasm_v128_load(a + k), wasm_v128_load(b + k)));
+  for (; k + 4 <= count; k += 4)
+    sum = wasm_f32x4_add(sum, wasm_f32x4_mul(wasm_v128_load(a + k), wasm_v128_load(b + k)));
   sum = wasm_f32x4_add(sum, wasm_i32x4_shuffle(sum, sum, 2, 3, 0, 1));
   float out = wasm_f32x4_extract_lane(sum, 0) + wasm_f32x4_extract_lane(sum, 1);
   for (; k < count; k++) out += a[k] * b[k];
@@ -28,7 +29,8 @@ static void weigh(const float *query, const Memory *memory, float *weights) {
   for (int s = 0; s < memory->count; s++) weights[s] *= share;
 }
 
-/* Mix the values by softmax(query · key / √E): query [E]; weights [count] and mixed [E], times the gate, come out. */
+/* Mix the values by softmax(query · key / √E): query [E]; weights [count] and mixed [E], times the
+ * gate, come out. */
 void mix(const float *query, const Memory *memory, float gate, float *weights, float *mixed) {
   weigh(query, memory, weights);
   int e = 0;
@@ -42,7 +44,8 @@ void mix(const float *query, const Memory *memory, float gate, float *weights, f
   }
   for (; e < memory->d_head; e++) {
     float sum = 0;
-    for (int s = 0; s < memory->count; s++) sum += weights[s] * memory->values[s * memory->stride + e];
+    for (int s = 0; s < memory->count; s++)
+      sum += weights[s] * memory->values[s * memory->stride + e];
     mixed[e] = sum * gate;
   }
 }

@@ -1,8 +1,10 @@
-/* An encoder-decoder Transformer in WebAssembly SIMD: what its parts are and what they promise each other.
+/* An encoder-decoder Transformer in WebAssembly SIMD: what its parts are and what they promise each
+ * other.
  *
- * Shapes in comments: B rows of a batch, L layers, H heads, S source tokens, T target tokens, D d_model,
- * E d_head, I = H * E, V vocabulary. All numbers are float32 but for weights, which may be float16 as in the file.
- * The functions are named as in translator/model, and give the same numbers.
+ * Shapes in comments: B rows of a batch, L layers, H heads, S source tokens, T target tokens, D
+ * d_model, E d_head, I = H * E, V vocabulary. All numbers are float32 but for weights, which may be
+ * float16 as in the file. The functions are named as in translator/model, and give the same
+ * numbers.
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -14,13 +16,15 @@ typedef unsigned short half; /* the bits of a float16 */
 
 /* y = x · weightᵀ + bias. */
 typedef struct {
-  void *weight;       /* [rows, columns], float16 where `halves`, or else float32; or turned: [columns, rows] */
-  const float *bias;  /* [rows], or 0 */
+  /* [rows, columns], float16 where `halves`, or else float32; or turned: [columns, rows] */
+  void *weight;
+  const float *bias; /* [rows], or 0 */
   int rows, columns, halves;
 } Linear;
 
 typedef struct {
-  const float *weight, *bias; /* [D] each; no weight: the stream is left as it is; the bias may be 0 */
+  /* [D] each; no weight: the stream is left as it is; the bias may be 0 */
+  const float *weight, *bias;
 } Norm;
 
 typedef struct {
@@ -55,12 +59,16 @@ typedef struct {
   Stack encoder, decoder;
   Embedding src, tgt;
   Linear output;
+  const float *middle; /* [D], the mean of the output's rows */
 } Transformer;
 
-/* What a pass leaves for others that begin in its midst, for each of a stack's layers. Each may be 0. */
+/* What a pass leaves for others that begin in its midst, for each of a stack's layers. Each may be
+ * 0. */
 typedef struct {
-  float *states, *mixed; /* what each attention reads, [L, attentions, B, T, D], and its heads give, [..., I] */
-  float *reads, *sums;   /* what each feed-forward layer reads, [L, B, T, D], and its sums before the ReLU, [..., F] */
+  /* what each attention reads, [L, attentions, B, T, D], and its heads give, [..., I] */
+  float *states, *mixed;
+  /* what each feed-forward layer reads, [L, B, T, D], and its sums before the ReLU, [..., F] */
+  float *reads, *sums;
 } Record;
 
 extern Transformer model;
@@ -74,17 +82,27 @@ void release(unsigned place);
 
 /* linear.c */
 void linear(const Linear *layer, int first, int last, const float *x, int count, float *y);
-void linear_of(const Linear *layer, const int *which, int many, const float *x, int count, float *y);
+void linear_of(const Linear *layer, const int *which, int many, const float *x, int count,
+               float *y);
+float output_of(const Linear *layer, int n, const float *x);
 void widen(const half *from, int count, float *to);
 
+/* short.c */
+int short_stride(int columns);
+float shorten(const float *x, int count, short *to);
+const float *middle_row(const Linear *layer);
+void short_linear(const Linear *layer, const float *middle, int first, int last, const short *x,
+                  const float *x_steps, int count, float *y);
+
 /* sparse.c */
-void sparse_linear(const Linear *layer, const int *columns, int many, const float *x, int count, float *y);
+void sparse_linear(const Linear *layer, const int *columns, int many, const float *x, int count,
+                   float *y);
 int turn(const Linear *layer);
 
 /* near.c */
 float *row_lengths(const Linear *layer);
-void near_feed_forward(const Layer *layer, const float *usual, const float *sums, const float *read, int B, int T,
-                       float *update, float *near, float *wide);
+void near_feed_forward(const Layer *layer, const float *usual, const float *sums, const float *read,
+                       int B, int T, float *update, float *near, float *wide);
 
 /* pointwise.c */
 float exponential(float x);
@@ -98,7 +116,8 @@ void add(float *x, const float *update, int count);
 /* attention.c */
 typedef struct {
   const float *keys, *values; /* of one head: row s starts at s * stride */
-  const byte *keep;           /* [count], 0 where a key is not to be read; or 0: every key is read */
+  /* [count], 0 where a key is not to be read; or 0: every key is read */
+  const byte *keep;
   int stride, count, d_head;
 } Memory;
 

@@ -10,8 +10,10 @@ static float wide[ROWS * WIDEST]; /* float16 weights as float32, to be used seve
 
 /* The sums over the lanes of four vectors, as one vector. */
 static inline v128_t sums(v128_t a, v128_t b, v128_t c, v128_t d) {
-  v128_t ab = wasm_f32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
-  v128_t cd = wasm_f32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
+  v128_t ab =
+      wasm_f32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
+  v128_t cd =
+      wasm_f32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
   return wasm_f32x4_add(wasm_i64x2_shuffle(ab, cd, 0, 2), wasm_i64x2_shuffle(ab, cd, 1, 3));
 }
 
@@ -30,15 +32,18 @@ static inline void finish(v128_t sum, const float *bias, int rows, float *y) {
 void widen(const half *from, int count, float *to) {
   int k = 0;
   v128_t whole = wasm_f32x4_splat(WHOLE);
-  for (; k + 4 <= count; k += 4) wasm_v128_store(to + k, wasm_f32x4_mul(four_halves(from + k), whole));
-  for (; k < count; k++) to[k] = wasm_f32x4_extract_lane(wasm_f32x4_mul(last_halves(from + k, 1), whole), 0);
+  for (; k + 4 <= count; k += 4)
+    wasm_v128_store(to + k, wasm_f32x4_mul(four_halves(from + k), whole));
+  for (; k < count; k++)
+    to[k] = wasm_f32x4_extract_lane(wasm_f32x4_mul(last_halves(from + k, 1), whole), 0);
 }
 
 /* float16 numbers of a file as float32, exactly. */
 void EXPORT(widened)(const half *from, int count, float *to) { widen(from, count, to); }
 
-/* Four sums over the lanes of one row of x by one row of weights. Its four accumulators lie side by side in memory:
- * a row that is read once comes from far away, and processors fetch ahead of one stream better than of four. */
+/* Four sums over the lanes of one row of x by one row of weights. Its four accumulators lie side
+ * by side in memory: a row that is read once comes from far away, and processors fetch ahead of
+ * one stream better than of four. */
 static inline v128_t row_by_floats(const float *x, const float *w, int columns) {
   v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero;
   int k = 0;
@@ -48,8 +53,10 @@ static inline v128_t row_by_floats(const float *x, const float *w, int columns) 
     c = plus_product(c, wasm_v128_load(x + k + 8), wasm_v128_load(w + k + 8));
     d = plus_product(d, wasm_v128_load(x + k + 12), wasm_v128_load(w + k + 12));
   }
-  for (; k + 4 <= columns; k += 4) a = plus_product(a, wasm_v128_load(x + k), wasm_v128_load(w + k));
-  if (k < columns) b = plus_product(b, last_floats(x + k, columns - k), last_floats(w + k, columns - k));
+  for (; k + 4 <= columns; k += 4)
+    a = plus_product(a, wasm_v128_load(x + k), wasm_v128_load(w + k));
+  if (k < columns)
+    b = plus_product(b, last_floats(x + k, columns - k), last_floats(w + k, columns - k));
   return wasm_f32x4_add(wasm_f32x4_add(a, b), wasm_f32x4_add(c, d));
 }
 
@@ -64,8 +71,10 @@ static inline v128_t row_by_halves(const float *x, const half *w, int columns) {
     d = plus_product(d, wasm_v128_load(x + k + 12), four_halves(w + k + 12));
   }
   for (; k + 4 <= columns; k += 4) a = plus_product(a, wasm_v128_load(x + k), four_halves(w + k));
-  if (k < columns) b = plus_product(b, last_floats(x + k, columns - k), last_halves(w + k, columns - k));
-  return wasm_f32x4_mul(wasm_f32x4_add(wasm_f32x4_add(a, b), wasm_f32x4_add(c, d)), wasm_f32x4_splat(REST));
+  if (k < columns)
+    b = plus_product(b, last_floats(x + k, columns - k), last_halves(w + k, columns - k));
+  return wasm_f32x4_mul(wasm_f32x4_add(wasm_f32x4_add(a, b), wasm_f32x4_add(c, d)),
+                        wasm_f32x4_splat(REST));
 }
 
 /* Four rows of float32 weights, of which the last ones may be the same row again. */
@@ -75,7 +84,8 @@ typedef struct {
 
 /* Up to four rows of weights from `w` on. */
 static inline Floats rows_of(const float *w, int columns, int rows) {
-  return (Floats){w, w + (rows > 1 ? columns : 0), w + (rows > 2 ? 2 * columns : 0), w + (rows > 3 ? 3 * columns : 0)};
+  return (Floats){w, w + (rows > 1 ? columns : 0), w + (rows > 2 ? 2 * columns : 0),
+                  w + (rows > 3 ? 3 * columns : 0)};
 }
 
 typedef struct {
@@ -85,8 +95,8 @@ typedef struct {
 /* Two rows of x by the same four rows of weights, each of which is read once. */
 static inline Pair two_by_four(const float *x, Floats w, int columns) {
   const float *z = x + columns;
-  v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero, e = zero, f = zero, g = zero,
-         h = zero;
+  v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero, e = zero,
+         f = zero, g = zero, h = zero;
   for (int k = 0; k + 4 <= columns; k += 4) {
     v128_t u = wasm_v128_load(x + k), v = wasm_v128_load(z + k), row = wasm_v128_load(w.a + k);
     a = plus_product(a, u, row), e = plus_product(e, v, row), row = wasm_v128_load(w.b + k);
@@ -98,8 +108,8 @@ static inline Pair two_by_four(const float *x, Floats w, int columns) {
 }
 
 /* Up to four rows of float32 weights by all `count` rows of x; y has `width` numbers a row. */
-static void by_floats(Floats w, int columns, const float *bias, int rows, const float *x, int count, float *y,
-                      int width) {
+static void by_floats(Floats w, int columns, const float *bias, int rows, const float *x, int count,
+                      float *y, int width) {
   int p = 0;
   for (; columns % 4 == 0 && p + 2 <= count; p += 2) {
     Pair pair = two_by_four(x + p * columns, w, columns);
@@ -114,11 +124,13 @@ static void by_floats(Floats w, int columns, const float *bias, int rows, const 
   }
 }
 
-static void linear_floats(const Linear *layer, int first, int last, const float *x, int count, float *y) {
+static void linear_floats(const Linear *layer, int first, int last, const float *x, int count,
+                          float *y) {
   int columns = layer->columns, width = last - first;
   for (int n = first; n < last; n += ROWS) {
     int rows = last - n < ROWS ? last - n : ROWS;
-    const float *w = (const float *)layer->weight + (long)n * columns, *bias = layer->bias ? layer->bias + n : 0;
+    const float *w = (const float *)layer->weight + (long)n * columns,
+                *bias = layer->bias ? layer->bias + n : 0;
     by_floats(rows_of(w, columns, rows), columns, bias, rows, x, count, y + n - first, width);
   }
 }
@@ -135,16 +147,19 @@ static void row_linear_halves(const Linear *layer, int first, int last, const fl
       const half *w = (const half *)layer->weight + (long)(n + (i < rows ? i : 0)) * columns;
       row[i] = row_by_halves(scaled, w, columns);
     }
-    finish(sums(row[0], row[1], row[2], row[3]), layer->bias ? layer->bias + n : 0, rows, y + n - first);
+    finish(sums(row[0], row[1], row[2], row[3]), layer->bias ? layer->bias + n : 0, rows,
+           y + n - first);
   }
 }
 
-static void linear_halves(const Linear *layer, int first, int last, const float *x, int count, float *y) {
+static void linear_halves(const Linear *layer, int first, int last, const float *x, int count,
+                          float *y) {
   int columns = layer->columns, width = last - first;
   for (int n = first; n < last; n += ROWS) {
     int rows = last - n < ROWS ? last - n : ROWS;
     const float *bias = layer->bias ? layer->bias + n : 0;
-    widen((const half *)layer->weight + (long)n * columns, rows * columns, wide); /* once for all rows of x */
+    /* once for all rows of x */
+    widen((const half *)layer->weight + (long)n * columns, rows * columns, wide);
     by_floats(rows_of(wide, columns, rows), columns, bias, rows, x, count, y + n - first, width);
   }
 }
@@ -159,8 +174,20 @@ void linear(const Linear *layer, int first, int last, const float *x, int count,
     linear_halves(layer, first, last, x, count, y);
 }
 
+/* Output `n` of the layer alone. */
+float output_of(const Linear *layer, int n, const float *x) {
+  long at = (long)n * layer->columns;
+  if (layer->halves) widen((const half *)layer->weight + at, layer->columns, wide);
+  v128_t sum =
+      row_by_floats(x, layer->halves ? wide : (const float *)layer->weight + at, layer->columns);
+  float y;
+  finish(sums(sum, sum, sum, sum), layer->bias ? layer->bias + n : 0, 1, &y);
+  return y;
+}
+
 /* The layer's outputs `which` [many], in this order: x [count, columns], y [count, many]. */
-void linear_of(const Linear *layer, const int *which, int many, const float *x, int count, float *y) {
+void linear_of(const Linear *layer, const int *which, int many, const float *x, int count,
+               float *y) {
   int columns = layer->columns;
   for (int n = 0; n < many; n += ROWS) {
     int rows = many - n < ROWS ? many - n : ROWS;

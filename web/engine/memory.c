@@ -1,4 +1,5 @@
-/* Memory is taken from the end of what the module has, and given back down to a mark: a stack without holes. */
+/* Memory is taken from the end of what the module has, and given back down to a mark: a stack
+ * without holes. */
 #include "engine.h"
 
 enum { PAGE = 65536, ALIGNMENT = 16 };
@@ -6,9 +7,12 @@ enum { PAGE = 65536, ALIGNMENT = 16 };
 extern byte __heap_base;
 static unsigned end; /* the first byte that nobody has taken */
 
-static unsigned aligned(unsigned place) { return (place + ALIGNMENT - 1) & ~(unsigned)(ALIGNMENT - 1); }
+static unsigned aligned(unsigned place) {
+  return (place + ALIGNMENT - 1) & ~(unsigned)(ALIGNMENT - 1);
+}
 
-/* `bytes` at a multiple of 16; 0 if the browser gives no more memory. Views of the memory may have to be made anew. */
+/* `bytes` at a multiple of 16; 0 if the browser gives no more memory. Views of the memory may have
+ * to be made anew. */
 void *EXPORT(allocate)(unsigned bytes) {
   if (!end) end = aligned((unsigned)&__heap_base);
   unsigned start = end, next = aligned(start + bytes);

@@ -1,7 +1,8 @@
-/* A feed-forward layer with a ReLU where its inputs are near to others whose sums before the ReLU are known.
+/* A feed-forward layer with a ReLU where its inputs are near to others whose sums before the ReLU
+ * are known.
  *
- * A unit's sum changes by at most the length of the input's change times that of the unit's weights (Cauchy-Schwarz).
- * Where that leaves it below 0, it gives 0 as before, and is not computed.
+ * A unit's sum changes by at most the length of the input's change times that of the unit's weights
+ * (Cauchy-Schwarz). Where that leaves it below 0, it gives 0 as before, and is not computed.
  */
 #include "engine.h"
 #include "vectors.h"
@@ -23,21 +24,25 @@ float *row_lengths(const Linear *layer) {
   for (int n = 0; lengths && wide && n < layer->rows; n++) {
     long at = (long)n * layer->columns;
     if (layer->halves) widen((const half *)layer->weight + at, layer->columns, wide);
-    lengths[n] = length(layer->halves ? wide : (const float *)layer->weight + at, 0, layer->columns);
+    lengths[n] =
+        length(layer->halves ? wide : (const float *)layer->weight + at, 0, layer->columns);
   }
   release(place);
   return lengths && wide ? lengths : 0;
 }
 
-/* The units that may be above 0 for one of the inputs x [count, D], near to `usual` with its `sums` [d_ff]. */
-static int may_fire(const Layer *layer, const float *usual, const float *sums, const float *x, int count, int *units) {
+/* The units that may be above 0 for one of the inputs x [count, D], near to `usual` with its `sums`
+ * [d_ff]. */
+static int may_fire(const Layer *layer, const float *usual, const float *sums, const float *x,
+                    int count, int *units) {
   int D = layer->up.columns, found = 0;
   float most = 0;
   for (int p = 0; p < count; p++) {
     float change = length(x + p * D, usual, D);
     most = change > most ? change : most;
   }
-  /* A sum of D products is exact to about D * 2^-24 of both lengths' product: four times that is kept free. */
+  /* A sum of D products is exact to about D * 2^-24 of both lengths' product: four times that is
+   * kept free. */
   float reach = most + (length(usual, 0, D) + most) * (float)D * 0x1p-22f;
   for (int n = 0; n < layer->up.rows; n++) {
     units[found] = n;
@@ -46,10 +51,11 @@ static int may_fire(const Layer *layer, const float *usual, const float *sums, c
   return found;
 }
 
-/* The layer's outputs for B rows of T positions, read [B, T, D], each near to its position's `usual` [T, D] with `sums`
- * [T, d_ff]: update [B, T, D]. `near` has room for B * D numbers, `wide` for B * d_ff. */
-void near_feed_forward(const Layer *layer, const float *usual, const float *sums, const float *read, int B, int T,
-                       float *update, float *near, float *wide) {
+/* The layer's outputs for B rows of T positions, read [B, T, D], each near to its position's
+ * `usual` [T, D] with `sums` [T, d_ff]: update [B, T, D]. `near` has room for B * D numbers,
+ * `wide` for B * d_ff. */
+void near_feed_forward(const Layer *layer, const float *usual, const float *sums, const float *read,
+                       int B, int T, float *update, float *near, float *wide) {
   static int units[WIDEST];
   int D = layer->up.columns;
   unsigned row = (unsigned)D * sizeof(float);

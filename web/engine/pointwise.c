@@ -3,7 +3,8 @@
 
 #include "engine.h"
 
-/* e^x to one part in 10^7: x = n ln 2 + r, a polynomial for e^r (Moshier's Cephes library, expf), 2^n by its bits. */
+/* e^x to one part in 10^7: x = n ln 2 + r, a polynomial for e^r (Moshier's Cephes library, expf),
+ * 2^n by its bits. */
 float exponential(float x) {
   x = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;
   float n = __builtin_floorf(x * 1.44269504f + 0.5f);
@@ -36,23 +37,22 @@ static float error_function(float x) {
 /* The model's activation over x [count], in place. */
 void activate(float *x, int count) {
   switch (model.activation) {
-    case RELU:
-      for (int k = 0; k < count; k++) x[k] = x[k] > 0 ? x[k] : 0;
-      break;
-    case GELU:
-      for (int k = 0; k < count; k++) x[k] *= 0.5f * (1.0f + error_function(x[k] * 0.70710678f));
-      break;
-    case SILU:
-      for (int k = 0; k < count; k++) x[k] /= 1.0f + exponential(-x[k]);
-      break;
-    default:
-      break;
+  case RELU:
+    for (int k = 0; k < count; k++) x[k] = x[k] > 0 ? x[k] : 0;
+    break;
+  case GELU:
+    for (int k = 0; k < count; k++) x[k] *= 0.5f * (1.0f + error_function(x[k] * 0.70710678f));
+    break;
+  case SILU:
+    for (int k = 0; k < count; k++) x[k] /= 1.0f + exponential(-x[k]);
+    break;
+  default: break;
   }
 }
 
 static inline float total(v128_t a) {
-  return wasm_f32x4_extract_lane(a, 0) + wasm_f32x4_extract_lane(a, 1) + wasm_f32x4_extract_lane(a, 2) +
-         wasm_f32x4_extract_lane(a, 3);
+  return wasm_f32x4_extract_lane(a, 0) + wasm_f32x4_extract_lane(a, 1) +
+         wasm_f32x4_extract_lane(a, 2) + wasm_f32x4_extract_lane(a, 3);
 }
 
 static void norm_row(const Norm *norm, const float *x, float *y) {
@@ -109,16 +109,18 @@ double logarithm(double x) {
 /* `exponential` of four numbers. */
 static inline v128_t exponentials(v128_t x) {
   x = wasm_f32x4_pmin(wasm_f32x4_pmax(x, wasm_f32x4_const_splat(-87)), wasm_f32x4_const_splat(88));
-  v128_t n = wasm_f32x4_floor(
-      wasm_f32x4_add(wasm_f32x4_mul(x, wasm_f32x4_const_splat(1.44269504f)), wasm_f32x4_const_splat(0.5f)));
+  v128_t n = wasm_f32x4_floor(wasm_f32x4_add(wasm_f32x4_mul(x, wasm_f32x4_const_splat(1.44269504f)),
+                                             wasm_f32x4_const_splat(0.5f)));
   v128_t r = wasm_f32x4_sub(x, wasm_f32x4_mul(n, wasm_f32x4_const_splat(0.693359375f)));
   r = wasm_f32x4_add(r, wasm_f32x4_mul(n, wasm_f32x4_const_splat(2.12194440e-4f)));
-  static const float parts[] = {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
-                                5.0000001201e-1f};
+  static const float parts[] = {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                                1.6666665459e-1f, 5.0000001201e-1f};
   v128_t p = wasm_f32x4_const_splat(1.9875691500e-4f);
   for (int i = 0; i < 5; i++) p = wasm_f32x4_add(wasm_f32x4_mul(p, r), wasm_f32x4_splat(parts[i]));
-  p = wasm_f32x4_add(wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_mul(p, r), r), r), wasm_f32x4_const_splat(1));
-  v128_t power = wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(n), wasm_i32x4_const_splat(127)), 23);
+  p = wasm_f32x4_add(wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_mul(p, r), r), r),
+                     wasm_f32x4_const_splat(1));
+  v128_t power = wasm_i32x4_shl(
+      wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(n), wasm_i32x4_const_splat(127)), 23);
   return wasm_f32x4_mul(p, power);
 }
 
@@ -132,7 +134,8 @@ static inline v128_t plus_four(v128_t sums, v128_t each) {
 double exponential_sum(const float *x, int count, float most) {
   v128_t sums = wasm_f64x2_const_splat(0), shift = wasm_f32x4_splat(most);
   int k = 0;
-  for (; k + 4 <= count; k += 4) sums = plus_four(sums, exponentials(wasm_f32x4_sub(wasm_v128_load(x + k), shift)));
+  for (; k + 4 <= count; k += 4)
+    sums = plus_four(sums, exponentials(wasm_f32x4_sub(wasm_v128_load(x + k), shift)));
   double sum = wasm_f64x2_extract_lane(sums, 0) + wasm_f64x2_extract_lane(sums, 1);
   for (; k < count; k++) sum += exponential(x[k] - most);
   return sum;

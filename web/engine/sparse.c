@@ -1,5 +1,6 @@
-/* Products of what a ReLU left, nearly all of it zeros, with a weight matrix of which only the columns of the rest are
- * read. The matrix is turned once, so that each of its columns lies in one piece. */
+/* Products of what a ReLU left, nearly all of it zeros, with a weight matrix of which only the
+ * columns of the rest are read. The matrix is turned once, so that each of its columns lies in
+ * one piece. */
 #include <wasm_simd128.h>
 
 #include "engine.h"
@@ -22,7 +23,8 @@ static int find(const int *columns, const float *x, int many, float share) {
 }
 
 static inline v128_t four(const void *weight, long at, int halves) {
-  return halves ? four_halves((const half *)weight + at) : wasm_v128_load((const float *)weight + at);
+  return halves ? four_halves((const half *)weight + at)
+                : wasm_v128_load((const float *)weight + at);
 }
 
 /* 4 * `vectors` outputs from `n` on, by the `count` inputs that were found. */
@@ -32,7 +34,8 @@ static inline void some(const Linear *layer, int n, int vectors, int count, int 
   for (int at = 0; at < count; at++) {
     long from = (long)places[at] * layer->rows + n;
     v128_t value = wasm_v128_load32_splat(values + at);
-    for (int i = 0; i < vectors; i++) sum[i] = plus_product(sum[i], value, four(layer->weight, from + 4 * i, halves));
+    for (int i = 0; i < vectors; i++)
+      sum[i] = plus_product(sum[i], value, four(layer->weight, from + 4 * i, halves));
   }
   for (int i = 0; i < vectors; i++) {
     if (halves) sum[i] = wasm_f32x4_mul(sum[i], wasm_f32x4_const_splat(REST));
@@ -60,9 +63,10 @@ static inline void row(const Linear *layer, int count, int halves, float *y) {
   for (; n < layer->rows; n++) one(layer, n, count, halves, y);
 }
 
-/* The outputs of a layer whose weights are turned, y [count, rows]: x [count, many] are its inputs `columns` [many], and
- * the others are 0; or, with no `columns`, all in turn. */
-void sparse_linear(const Linear *layer, const int *columns, int many, const float *x, int count, float *y) {
+/* The outputs of a layer whose weights are turned, y [count, rows]: x [count, many] are its
+ * inputs `columns` [many], and the others are 0; or, with no `columns`, all in turn. */
+void sparse_linear(const Linear *layer, const int *columns, int many, const float *x, int count,
+                   float *y) {
   for (int p = 0; p < count; p++) {
     int found = find(columns, x + p * many, many, layer->halves ? SHARE : 1);
     if (layer->halves)

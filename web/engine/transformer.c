@@ -1,7 +1,9 @@
-/* The passes of translator/model/transformer.py; every attention weight comes out, where it is asked for. */
+/* The passes of translator/model/transformer.py; every attention weight comes out, where it is
+ * asked for. */
 #include "engine.h"
 
-/* What a pass leaves and is near to, and room for what a layer computes between its input and its output. */
+/* What a pass leaves and is near to, and room for what a layer computes between its input and its
+ * output. */
 typedef struct {
   const Record *to, *by;
   float *read, *update, *projected, *mixed, *wide, *near, *weights;
@@ -18,8 +20,8 @@ static int make_scratch(Scratch *scratch, const Stack *stack, int count, int lon
   scratch->wide = allocate(size * (unsigned)stack->d_ff);
   scratch->near = allocate(size * (unsigned)model.d_model);
   scratch->weights = allocate((unsigned)longest * sizeof(float));
-  return scratch->weights && scratch->near && scratch->wide && scratch->mixed && scratch->projected &&
-         scratch->update && scratch->read;
+  return scratch->weights && scratch->near && scratch->wide && scratch->mixed &&
+         scratch->projected && scratch->update && scratch->read;
 }
 
 /* Write `count` numbers to place `at` of a record, if there is one. */
@@ -39,13 +41,14 @@ static void leave(const Norm *norm, float *x, const float *update, int count) {
 }
 
 /* The outputs of layer `l` for what it reads, [B, T, D], into scratch->update. */
-static void transform(const Stack *stack, int l, const float *read, int B, int T, Scratch *scratch) {
+static void transform(const Stack *stack, int l, const float *read, int B, int T,
+                      Scratch *scratch) {
   const Layer *layer = stack->layer + l;
   const Record *by = scratch->by;
   int count = B * T, F = stack->d_ff, D = model.d_model;
   if (by && model.activation == RELU) {
-    near_feed_forward(layer, by->reads + l * T * D, by->sums + l * T * F, read, B, T, scratch->update, scratch->near,
-                      scratch->wide);
+    near_feed_forward(layer, by->reads + l * T * D, by->sums + l * T * F, read, B, T,
+                      scratch->update, scratch->near, scratch->wide);
     return;
   }
   linear(&layer->up, 0, F, read, count, scratch->wide);
@@ -79,24 +82,27 @@ void EXPORT(embed)(int target, const int *ids, int B, int T, int first, float *x
     if (side->table.halves)
       widen((const half *)side->table.weight + (long)ids[p] * D, D, row);
     else
-      __builtin_memcpy(row, (const float *)side->table.weight + (long)ids[p] * D, (unsigned)D * sizeof(float));
+      __builtin_memcpy(row, (const float *)side->table.weight + (long)ids[p] * D,
+                       (unsigned)D * sizeof(float));
     for (int k = 0; k < D; k++) row[k] = row[k] * model.scale + position[k];
   }
   layer_norm(&side->norm, x, B * T, x);
 }
 
-static void encoder_attention(const Layer *layer, float *x, int B, int S, const float *gates, const byte *keep,
-                              float *maps, Scratch *scratch) {
+static void encoder_attention(const Layer *layer, float *x, int B, int S, const float *gates,
+                              const byte *keep, float *maps, Scratch *scratch) {
   const Stack *stack = &model.encoder;
   int I = stack->inner, E = stack->d_head, H = stack->heads;
-  linear(&layer->own.qkv, 0, 3 * I, enter(&layer->own.norm, x, B * S, scratch->read), B * S, scratch->projected);
+  linear(&layer->own.qkv, 0, 3 * I, enter(&layer->own.norm, x, B * S, scratch->read), B * S,
+         scratch->projected);
   for (int b = 0; b < B; b++)
     for (int h = 0; h < H; h++)
       for (int s = 0; s < S; s++) {
         const float *row = scratch->projected + b * S * 3 * I + h * E;
         Memory memory = {row + I, row + 2 * I, keep, 3 * I, S, E};
         mix(row + s * 3 * I, &memory, gates ? gates[b * H + h] : 1,
-            maps ? maps + ((b * H + h) * S + s) * S : scratch->weights, scratch->mixed + (b * S + s) * I + h * E);
+            maps ? maps + ((b * H + h) * S + s) * S : scratch->weights,
+            scratch->mixed + (b * S + s) * I + h * E);
       }
   merge(&layer->own, x, B * S, scratch);
 }
@@ -105,12 +111,12 @@ static void encoder_attention(const Layer *layer, float *x, int B, int S, const 
  *
  * x: [B, S, D], what the first of these sublayers reads; the memory afterwards.
  * keep: [S], 0 where padding is not to be read, or 0 for all. gates: [L, B, H], or 0.
- * maps: [L, B, H, S, S], or 0. to: what this pass is to leave for others, or 0. by: what a pass over one such source
- * left, to which these are near, or 0.
+ * maps: [L, B, H, S, S], or 0. to: what this pass is to leave for others, or 0. by: what a pass
+ * over one such source left, to which these are near, or 0.
  * Returns 0 if memory ran out.
  */
-int EXPORT(encode)(float *x, int B, int S, int from, const byte *keep, const float *gates, float *maps,
-                   const Record *to, const Record *by) {
+int EXPORT(encode)(float *x, int B, int S, int from, const byte *keep, const float *gates,
+                   float *maps, const Record *to, const Record *by) {
   const Stack *stack = &model.encoder;
   unsigned place = mark();
   Scratch scratch = {.to = to ? to : &nothing, .by = by};
@@ -130,7 +136,8 @@ int EXPORT(encode)(float *x, int B, int S, int from, const byte *keep, const flo
   return ready;
 }
 
-/* Keys and values of the memory [B, S, D] for every layer's cross-attention: read [L, B, S, 2, I]. */
+/* Keys and values of the memory [B, S, D] for every layer's cross-attention: read [L, B, S, 2,
+ * I]. */
 void EXPORT(start)(const float *memory, int B, int S, float *read) {
   int I = model.decoder.inner;
   for (int l = 0; l < model.decoder.layers; l++)
@@ -143,8 +150,8 @@ typedef struct {
   const byte *keep;
 } Span;
 
-static void own_attention(const Layer *layer, float *x, const Span *span, float *cache, const float *gates, float *maps,
-                          Scratch *scratch) {
+static void own_attention(const Layer *layer, float *x, const Span *span, float *cache,
+                          const float *gates, float *maps, Scratch *scratch) {
   const Stack *stack = &model.decoder;
   int I = stack->inner, E = stack->d_head, H = stack->heads, T = span->T;
   const float *read = enter(&layer->own.norm, x, span->B * T, scratch->read);
@@ -153,7 +160,8 @@ static void own_attention(const Layer *layer, float *x, const Span *span, float 
     const float *rows = scratch->projected + b * T * 3 * I;
     float *past = cache + b * span->capacity * 2 * I;
     for (int t = 0; t < T; t++)
-      __builtin_memcpy(past + (span->first + t) * 2 * I, rows + t * 3 * I + I, 2u * (unsigned)I * sizeof(float));
+      __builtin_memcpy(past + (span->first + t) * 2 * I, rows + t * 3 * I + I,
+                       2u * (unsigned)I * sizeof(float));
     for (int h = 0; h < H; h++)
       for (int t = 0; t < T; t++) {
         Memory memory = {past + h * E, past + I + h * E, 0, 2 * I, span->first + t + 1, E};
@@ -165,8 +173,8 @@ static void own_attention(const Layer *layer, float *x, const Span *span, float 
   merge(&layer->own, x, span->B * T, scratch);
 }
 
-static void cross_attention(const Layer *layer, float *x, const Span *span, const float *source, const float *gates,
-                            float *maps, Scratch *scratch) {
+static void cross_attention(const Layer *layer, float *x, const Span *span, const float *source,
+                            const float *gates, float *maps, Scratch *scratch) {
   const Stack *stack = &model.decoder;
   int I = stack->inner, E = stack->d_head, H = stack->heads, T = span->T, S = span->S;
   const float *read = enter(&layer->cross.norm, x, span->B * T, scratch->read);
@@ -177,26 +185,31 @@ static void cross_attention(const Layer *layer, float *x, const Span *span, cons
         const float *rows = source + (span->memories == 1 ? 0 : b) * S * 2 * I + h * E;
         Memory memory = {rows, rows + I, span->keep, 2 * I, S, E};
         mix(scratch->projected + (b * T + t) * I + h * E, &memory, gates ? gates[b * H + h] : 1,
-            maps ? maps + ((b * H + h) * T + t) * S : scratch->weights, scratch->mixed + (b * T + t) * I + h * E);
+            maps ? maps + ((b * H + h) * T + t) * S : scratch->weights,
+            scratch->mixed + (b * T + t) * I + h * E);
       }
   merge(&layer->cross, x, span->B * T, scratch);
 }
 
-/* Read T more tokens of B hypotheses: all at once, or, with T = 1, a step. From sublayer `from` on: attention to the
- * target, attention to the source, and a feed-forward layer in turn.
+/* Read T more tokens of B hypotheses: all at once, or, with T = 1, a step. From sublayer `from` on:
+ * attention to the target, attention to the source, and a feed-forward layer in turn.
  *
- * x: [B, T, D], what the first of these sublayers reads; what the output projection reads afterwards.
+ * x: [B, T, D], what the first of these sublayers reads; what the output projection reads
+ * afterwards.
  * first: the position of the first token; the cache holds those before it.
  * cache: [L, B, capacity, 2, I], keys and values, to which these are added.
- * source: what `start` gave, [L, memories, S, 2, I]; memories is 1, which all rows read, or B. keep: [S], or 0.
+ * source: what `start` gave, [L, memories, S, 2, I]; memories is 1, which all rows read, or B.
+ * keep: [S], or 0.
  * own_gates, cross_gates: [L, B, H], or 0.
- * own: [L, B, H, T, capacity], of which row t is written up to first + t; cross: [L, B, H, T, S]. Each may be 0.
+ * own: [L, B, H, T, capacity], of which row t is written up to first + t; cross: [L, B, H, T, S].
+ * Each may be 0.
  * to, by: as those of `encode`.
  * Returns 0 if memory ran out.
  */
-int EXPORT(decode)(float *x, int B, int T, int first, int from, float *cache, int capacity, const float *source,
-                   int memories, int S, const byte *keep, const float *own_gates, const float *cross_gates, float *own,
-                   float *cross, const Record *to, const Record *by) {
+int EXPORT(decode)(float *x, int B, int T, int first, int from, float *cache, int capacity,
+                   const float *source, int memories, int S, const byte *keep,
+                   const float *own_gates, const float *cross_gates, float *own, float *cross,
+                   const Record *to, const Record *by) {
   const Stack *stack = &model.decoder;
   Span span = {B, T, first, capacity, memories, S, keep};
   unsigned place = mark();
@@ -215,7 +228,8 @@ int EXPORT(decode)(float *x, int B, int T, int first, int from, float *cache, in
     if (from <= 3 * l + 1) {
       note(scratch.to->states, 2 * l + 1, x, size);
       cross_attention(layer, x, &span, source + l * memories * S * 2 * stack->inner,
-                      cross_gates ? cross_gates + l * rows : 0, cross ? cross + l * rows * T * S : 0, &scratch);
+                      cross_gates ? cross_gates + l * rows : 0,
+                      cross ? cross + l * rows * T * S : 0, &scratch);
       note(scratch.to->mixed, 2 * l + 1, scratch.mixed, inner);
     }
     feed_forward(stack, l, x, B, T, &scratch);
@@ -231,7 +245,8 @@ int EXPORT(decode)(float *x, int B, int T, int first, int from, float *cache, in
  * x: [count, D] and mixed: [count, I], what this attention read and what its heads gave.
  * out: [H, count, D], row h without head h. Returns 0 if memory ran out.
  */
-int EXPORT(silence)(int attention, int at, const float *x, const float *mixed, int count, float *out) {
+int EXPORT(silence)(int attention, int at, const float *x, const float *mixed, int count,
+                    float *out) {
   const Stack *stack = attention ? &model.decoder : &model.encoder;
   const Layer *layer = stack->layer + at;
   unsigned place = mark();
@@ -241,9 +256,11 @@ int EXPORT(silence)(int attention, int at, const float *x, const float *mixed, i
     float *heads = scratch.mixed + h * count * stack->inner;
     note(out, h, x, count * model.d_model);
     note(heads, 0, mixed, count * stack->inner);
-    for (int t = 0; t < count; t++) __builtin_memset(heads + t * stack->inner + h * E, 0, (unsigned)E * sizeof(float));
+    for (int t = 0; t < count; t++)
+      __builtin_memset(heads + t * stack->inner + h * E, 0, (unsigned)E * sizeof(float));
   }
-  if (ready) merge(attention == 2 ? &layer->cross : &layer->own, out, stack->heads * count, &scratch);
+  if (ready)
+    merge(attention == 2 ? &layer->cross : &layer->own, out, stack->heads * count, &scratch);
   release(place);
   return ready;
 }
@@ -253,10 +270,13 @@ void EXPORT(project)(const float *x, int count, float *logits) {
   linear(&model.output, 0, model.output.rows, x, count, logits);
 }
 
-/* Let hypothesis i be what hypothesis from[i] was: `length` steps of cache [L, B, capacity, 2, I] into `out` of N. */
-void EXPORT(reorder)(const float *cache, int B, int capacity, const int *from, int N, int length, float *out) {
+/* Let hypothesis i be what hypothesis from[i] was: `length` steps of cache [L, B, capacity, 2, I]
+ * into `out` of N. */
+void EXPORT(reorder)(const float *cache, int B, int capacity, const int *from, int N, int length,
+                     float *out) {
   int row = capacity * 2 * model.decoder.inner;
   unsigned filled = (unsigned)length * 2u * (unsigned)model.decoder.inner * sizeof(float);
   for (int l = 0; l < model.decoder.layers; l++)
-    for (int i = 0; i < N; i++) __builtin_memcpy(out + (l * N + i) * row, cache + (l * B + from[i]) * row, filled);
+    for (int i = 0; i < N; i++)
+      __builtin_memcpy(out + (l * N + i) * row, cache + (l * B + from[i]) * row, filled);
 }

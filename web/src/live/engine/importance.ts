@@ -1,4 +1,5 @@
-/* What a translation loses when one head is silent: analysis/interventions.py's `head_importance`. */
+/* What a translation loses when one head is silent: analysis/interventions.py's `head_importance`.
+ */
 
 import type { Kind } from "../../protocol/messages";
 import { decoderWidth, headSize } from "./config";
@@ -17,8 +18,9 @@ const PLACES: Record<Kind, { stack: "encoder" | "decoder"; attention: number; at
 };
 
 /**
- * What a pass with every head on left: what the attentions of a stack read, [attentions, length, D], what their heads
- * gave, [attentions, length, I], and all of its `Record` in the engine's memory.
+ * What a pass with every head on left: what the attentions of a stack read, [attentions, length,
+ * D], what their heads gave, [attentions, length, I], and all of its `Record` in the engine's
+ * memory.
  */
 interface Recorded {
   length: number;
@@ -40,10 +42,11 @@ interface Source {
 }
 
 /**
- * Δ log-probability in nats of `tgtIds`, kept fixed, when each head of one kind alone is silent: a row [H] a layer.
+ * Δ log-probability in nats of `tgtIds`, kept fixed, when each head of one kind alone is silent: a
+ * row [H] a layer.
  *
- * The heads of a layer stand side by side as rows of one pass, which begins behind their own attention: what lies
- * below is as it was, and so is what its other heads give.
+ * The heads of a layer stand side by side as rows of one pass, which begins behind their own
+ * attention: what lies below is as it was, and so is what its other heads give.
  */
 export function* importance(
   model: Transformer,
@@ -54,13 +57,49 @@ export function* importance(
   const { heap, config } = model;
   const place = heap.exports.mark();
   try {
-    const source = readSource(model, srcIds, tgtIds);
+    const source = sourceAt(place, model, srcIds, tgtIds);
     const layers = kind === "encoder" ? config.encoder_layers : config.decoder_layers;
     for (let layer = 0; layer < layers; layer++)
       yield heap.scoped(() => without(source, kind, layer)).map((score) => score - source.usual);
   } finally {
     heap.exports.release(place);
   }
+}
+
+/** A translation as it was read last, and the engine's memory from `place` on that holds it. */
+interface Kept {
+  source: Source;
+  asked: string;
+  place: number;
+  bytes: Uint8Array;
+}
+
+const kept = new WeakMap<Transformer, Kept>();
+
+/**
+ * What is read of a translation serves its next kind of attention too, as long as no other comes
+ * between.
+ */
+function sourceAt(
+  place: number,
+  model: Transformer,
+  srcIds: readonly number[],
+  tgtIds: readonly number[],
+): Source {
+  const { heap } = model;
+  const asked = `${srcIds.join()} ${tgtIds.join()}`;
+  const last = kept.get(model);
+  const seen = (length: number) => new Uint8Array(heap.exports.memory.buffer, place, length);
+  if (last?.asked === asked && last.place === place) {
+    const { length } = last.bytes;
+    heap.bytes(length);
+    seen(length).set(last.bytes);
+    return last.source;
+  }
+  kept.delete(model);
+  const source = readSource(model, srcIds, tgtIds);
+  kept.set(model, { source, asked, place, bytes: seen(heap.exports.mark() - place).slice() });
+  return source;
 }
 
 function readSource(
@@ -117,7 +156,9 @@ function without(source: Source, kind: Kind, layer: number): number[] {
   return scores(source, x, heads);
 }
 
-/** What the decoder makes of `rows` sources x that the encoder reads on from one of its sublayers. */
+/**
+ * What the decoder makes of `rows` sources x that the encoder reads on from one of its sublayers.
+ */
 function reread(source: Source, x: number, rows: number, from: number): number {
   const { model, encoded, encoder, decoder } = source;
   const { heap, config } = model;
@@ -134,7 +175,10 @@ function reread(source: Source, x: number, rows: number, from: number): number {
   return out;
 }
 
-/** Take x [rows, T, D] from sublayer `from` to the end: the pass that others are near to, which it is to record, or one. */
+/**
+ * Take x [rows, T, D] from sublayer `from` to the end: the pass that others are near to, which it
+ * is to record, or one.
+ */
 function decode(
   { model, encoded, decoder }: Source,
   read: number,

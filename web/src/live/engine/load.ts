@@ -1,4 +1,5 @@
-/* The weights of a file put where the engine reads them: matrices stay where they are, float16 or float32. */
+/* The weights of a file put where the engine reads them: matrices stay where they are, float16 or
+   float32. */
 
 import { Refusal } from "../refusal";
 import { ACTIVATIONS, checkConfig, decoderWidth, headSize, type ModelConfig } from "./config";
@@ -138,7 +139,10 @@ function loadStack(heap: Heap, config: ModelConfig, weights: Weights, which: num
     exports.layer_norms(which, 0, FINAL, ...norm(config, weights, `${STACKS[which]}_norm`));
 }
 
-/** Token vectors of both sides, with positions and norms, and the output projection; where the source's positions lie. */
+/**
+ * Token vectors of both sides, with positions and norms, and the output projection; where the
+ * source's positions lie.
+ */
 function loadEnds(heap: Heap, config: ModelConfig, weights: Weights): number {
   const { exports } = heap;
   const width = config.d_model;
@@ -164,6 +168,6 @@ function loadEnds(heap: Heap, config: ModelConfig, weights: Weights): number {
   if (config.embeddings === "separate")
     [table, halves] = weights.matrix("output.weight", config.tgt_vocab, width);
   const bias = config.output_bias ? weights.floats("output.bias", [config.tgt_vocab]) : 0;
-  exports.output(table, bias, halves, config.tgt_vocab);
+  if (!exports.output(table, bias, halves, config.tgt_vocab)) heap.bytes(2 ** 32);
   return places[0]!;
 }

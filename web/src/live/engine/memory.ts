@@ -2,7 +2,10 @@
 
 import { Refusal } from "../refusal";
 
-/** What engine.wasm offers; a pointer is a byte of its memory, and 0 is none. Shapes: web/engine/transformer.c. */
+/**
+ * What engine.wasm offers; a pointer is a byte of its memory, and 0 is none. Shapes:
+ * web/engine/transformer.c.
+ */
 export interface Exports {
   memory: WebAssembly.Memory;
   allocate(bytes: number): number;
@@ -35,7 +38,7 @@ export interface Exports {
     normWeight: number,
     normBias: number,
   ): void;
-  output(weight: number, bias: number, halves: number, vocab: number): void;
+  output(weight: number, bias: number, halves: number, vocab: number): number;
   widened(from: number, count: number, to: number): void;
   embed(target: number, ids: number, rows: number, length: number, first: number, x: number): void;
   encode(
