@@ -1,4 +1,5 @@
-/* Builds what a page loads, `explorer.js` and `explorer.css`, into translator/ui/static (or --out DIR; --watch goes on). */
+/* Builds what a page loads, `explorer.js` and `explorer.css`, into translator/ui/static (or --out
+   DIR; --watch goes on). */
 
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -12,7 +13,10 @@ const { values } = parseArgs({
   options: { out: { type: "string" }, watch: { type: "boolean", default: false } },
 });
 
-/** Markup as text. Its line breaks stay, since they are spaces to a browser; its indentation does not. */
+/**
+ * Markup as text. Its line breaks stay, since they are spaces to a browser; its indentation does
+ * not.
+ */
 const markup = {
   name: "markup",
   setup(build) {
@@ -26,7 +30,10 @@ const markup = {
 
 const TOKENS = path.join(here, "../translator/figures/tokens.json");
 
-/** `@import "tokens:body"`: the colours of both themes as style variables of what the selector picks. */
+/**
+ * `@import "tokens:body"`: the colours of both themes as style variables of what the selector
+ * picks.
+ */
 const tokens = {
   name: "tokens",
   setup(build) {
@@ -71,7 +78,10 @@ const style = {
   },
 };
 
-/** A sentence that no source says, or that a table has no entry for, fails the build: a page would show it in English. */
+/**
+ * A sentence that no source says, or that a table has no entry for, fails the build: a page would
+ * show it in English.
+ */
 const sentences = {
   name: "sentences",
   setup(build) {
@@ -96,7 +106,10 @@ const shared = {
   logLevel: "info",
 };
 
-/** The page's script and styles, the module that brings an explorer to a page of others, the live page's worker. */
+/**
+ * The page's script and styles, the module that brings an explorer to a page of others, the live
+ * page's worker.
+ */
 const builds = [
   {
     ...shared,

@@ -74,7 +74,8 @@ def _base36(number: int) -> str:
 def source() -> str:
     """The TypeScript."""
     lines = [
-        "/* Written by web/classes.py: runs of code points, as the gap to the last run and, unless 1, the length. */",
+        "/* Written by web/classes.py: runs of code points, as the gap to the last run and, unless 1, the",
+        "   length. */",
         "",
         "/** The versions of Unicode and of the package regex that this was taken from. */",
         f'export const UNICODE = "{unicodedata.unidata_version}, regex {regex.__version__}";',

@@ -1,14 +1,18 @@
-/* Bundles the part of plotly.js that is drawn with here: `node plotly.mjs PACKAGE OUT`, which `make plotly` calls.
+/* Bundles the part of plotly.js that is drawn with here: `node plotly.mjs PACKAGE OUT`, which
+ * `make plotly` calls.
  *
- * PACKAGE is the folder of the package plotly.js with its dependencies beside it; OUT becomes one script, which makes
- * `window.Plotly`, and OUT.br the same, packed as far as it goes. Scatter is part of plotly.js's core. */
+ * PACKAGE is the folder of the package plotly.js with its dependencies beside it; OUT becomes
+ * one script, which makes `window.Plotly`, and OUT.br the same, packed as far as it goes.
+ * Scatter is part of plotly.js's core. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import * as esbuild from "esbuild";
 
-/** What `translator/figures` draws besides: tests/browser/test_drawing.py holds the two together. */
+/**
+ * What `translator/figures` draws besides: tests/browser/test_drawing.py holds the two together.
+ */
 const TRACES = ["bar", "heatmap"];
 
 const [folder, out] = process.argv.slice(2).map((each) => path.resolve(each));

@@ -3,7 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     environment: "happy-dom",
-    isolate: false, // a document for each file would take two thirds of the time: src/test/afresh.ts
+    // a document for each file would take two thirds of the time: src/test/afresh.ts
+    isolate: false,
     setupFiles: ["src/test/afresh.ts"],
     include: ["src/**/*.test.ts", "lint/**/*.test.ts"],
   },

@@ -1,8 +1,12 @@
-/* A rule of this project's own: imports point one way, from a layer to those that stand before it. */
+/* A rule of this project's own: imports point one way, from a layer to those that stand before
+   it. */
 
 import path from "node:path";
 
-/** From the ground up. What stands in one line may import each other, as long as no circle comes of it. */
+/**
+ * From the ground up. What stands in one line may import each other, as long as no circle comes of
+ * it.
+ */
 export const LAYERS = [
   ["format", "dom", "protocol", "design", "i18n"],
   ["trace"],

@@ -1,4 +1,5 @@
-/* A function is read at a glance: its own lines are few, those of functions inside it counted for themselves. */
+/* A function is read at a glance: its own lines are few, those of functions inside it counted for
+   themselves. */
 
 const FEW = 40;
 

@@ -1,4 +1,5 @@
-/* The tables of sentences against the sources: what a source asks for has an entry, and each entry is said by one. */
+/* The tables of sentences against the sources: what a source asks for has an entry, and each entry
+   is said by one. */
 
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
@@ -45,7 +46,9 @@ const COMPOSED = {
     "gate.py and turns.py",
 };
 
-/** What a source says: in TypeScript as an argument of `t` or `tParts`, in markup as an attribute. */
+/**
+ * What a source says: in TypeScript as an argument of `t` or `tParts`, in markup as an attribute.
+ */
 const ASKED = {
   ".ts": /\bt(?:Parts)?\(\s*"((?:[^"\\]|\\.)*)"/g,
   ".html": /\bdata-(?:t|aria)="([^"]+)"/g,
@@ -82,7 +85,10 @@ export const asked = () =>
     ),
   );
 
-/** Refusals of settings that no form has, and of a checkpoint that the exporter would not have published. */
+/**
+ * Refusals of settings that no form has, and of a checkpoint that the exporter would not have
+ * published.
+ */
 const UNPROVOKED = ["check.ts", "bundle.ts", "decode/", "engine/", "text/"];
 
 /** What the live page's own server refuses, its holes empty, each with the file that does. */

@@ -1,4 +1,5 @@
-/* The explorer as a module of its own, which brings its style sheet: for notebooks and pages of others. */
+/* The explorer as a module of its own, which brings its style sheet: for notebooks and pages of
+   others. */
 
 import style from "virtual:style";
 import {
@@ -30,7 +31,9 @@ const styled = <H extends { destroy(): void }>(place: () => H): H => {
 export const mount = (element: HTMLElement, options: MountOptions = {}): Handle =>
   styled(() => place(element, options));
 
-/** Put two translations beside each other into an element; what is given back takes them away again. */
+/**
+ * Put two translations beside each other into an element; what is given back takes them away again.
+ */
 export const mountComparison = (
   element: HTMLElement,
   options: ComparisonMountOptions,

@@ -79,7 +79,10 @@ const entries = {
     const half = values.length / 2; // text, direction and decoding of each side
     return values.map((value, i) => (i % half === 1 ? directionIn(SIDES[(i - 1) / half]) : value));
   },
-  /** The page's own load may come before the component is there: wait for it, or the address would be forgotten. */
+  /**
+   * The page's own load may come before the component is there: wait for it, or the address would
+   * be forgotten.
+   */
   opened: async (...current: Fields) => {
     while (!entry.opened) await new Promise((done) => setTimeout(done, BETWEEN));
     return entry.opened(current);

@@ -24,7 +24,10 @@ export const ramp = (points: Scale, x: number): Colour => {
 
 export const rgb = (colour: Colour): string => `rgb(${colour.join(",")})`;
 
-/** 257 colours of one scale, looked up by weight; the square root is taken here, never in the numbers. */
+/**
+ * 257 colours of one scale, looked up by weight; the square root is taken here, never in the
+ * numbers.
+ */
 export const lookup = (palette?: Palette, root = false, theme?: Theme): Colour[] => {
   const points = stops(palette, theme);
   return Array.from({ length: 257 }, (_, i) => ramp(points, root ? Math.sqrt(i / 256) : i / 256));

@@ -12,7 +12,10 @@ const SCALES = tokens.scales as unknown as Record<Palette, Scale | Record<Theme,
 /** The colours of both themes, which are style variables too. */
 export const COLOURS = tokens.colours;
 
-/** A colour of the present theme. Unlike a look at the style variable it does not make the browser work out styles. */
+/**
+ * A colour of the present theme. Unlike a look at the style variable it does not make the browser
+ * work out styles.
+ */
 export const colour = (name: keyof typeof COLOURS.light, theme?: Theme): string =>
   COLOURS[theme ?? (dark() ? "dark" : "light")][name];
 

@@ -5,7 +5,10 @@ type Listeners = {
 };
 type Value = string | number | boolean | null | undefined;
 
-/** `text` is the content, `on` the listeners; what is null, undefined or false is left out (but of ARIA, where false is said). */
+/**
+ * `text` is the content, `on` the listeners; what is null, undefined or false is left out (but of
+ * ARIA, where false is said).
+ */
 export type Attributes = { text?: string | number; on?: Listeners } & {
   [name: string]: Value | Listeners;
 };
@@ -38,7 +41,9 @@ export const svgEl = <Tag extends keyof SVGElementTagNameMap>(
   return node;
 };
 
-/** Fill a select with `choices`, each a value and a text; made anew only where one of them changed. */
+/**
+ * Fill a select with `choices`, each a value and a text; made anew only where one of them changed.
+ */
 export const offer = (
   select: HTMLSelectElement,
   choices: readonly (readonly [value: string, text: string])[],
@@ -68,7 +73,10 @@ const reread = (node: Node | undefined, part: Node | string): boolean => {
   return true;
 };
 
-/** Say something else in an element. Texts and bold words stay: a browser works out the styles of whatever is new. */
+/**
+ * Say something else in an element. Texts and bold words stay: a browser works out the styles of
+ * whatever is new.
+ */
 export const write = (node: Element, ...parts: (Node | string)[]): void => {
   const there = [...node.childNodes];
   if (there.length !== parts.length || !parts.every((part, i) => reread(there[i], part)))

@@ -1,6 +1,7 @@
 /*
- * The scene that is played: whose theme, styles and language hold at this moment. Whatever begins to run for an explorer
- * that has a scene of its own enters it first; without any, the scene is the page.
+ * The scene that is played: whose theme, styles and language hold at this moment. Whatever begins
+ * to run for an explorer that has a scene of its own enters it first; without any, the scene is the
+ * page.
  */
 
 /** For each language but English: the English sentence, and its own. */

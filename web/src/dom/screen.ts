@@ -8,8 +8,8 @@ export type Theme = "light" | "dark";
 export const DOUBLE_CLICK = 400;
 
 /**
- * Whether there is no more room than on a phone: on a page of others, in the explorer's own element. Neither way asks
- * the browser to lay out anew what has just been changed.
+ * Whether there is no more room than on a phone: on a page of others, in the explorer's own
+ * element. Neither way asks the browser to lay out anew what has just been changed.
  */
 export const phone = (): boolean => {
   const { root, width } = playing();
@@ -20,7 +20,10 @@ export const touch = (): boolean => matchMedia("(pointer: coarse)").matches;
 export const dark = (): boolean => sceneRoot().classList.contains("dark");
 
 let letters = "";
-/** The page's fonts. They never change, and a look at a style makes the browser work out all of them. */
+/**
+ * The page's fonts. They never change, and a look at a style makes the browser work out all of
+ * them.
+ */
 export const sans = (): string =>
   (letters ||= getComputedStyle(sceneRoot()).getPropertyValue("--sans").trim()) || "sans-serif";
 

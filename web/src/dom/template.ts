@@ -18,8 +18,9 @@ const renamed = (root: Element): void => {
 };
 
 /**
- * Replace what `element` holds by `markup`, which is one element, and give that back. What has an id in it has it as
- * `data-part` too, by which it is found however often the markup stands on a page.
+ * Replace what `element` holds by `markup`, which is one element, and give that back. What has an
+ * id in it has it as `data-part` too, by which it is found however often the markup stands on a
+ * page.
  */
 export const plant = (element: Element, markup: string): HTMLElement => {
   const holder = document.createElement("template");

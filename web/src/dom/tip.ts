@@ -1,4 +1,5 @@
-/* A short explanation that comes on hover, on focus and on a tap, and is read out after the name. */
+/* A short explanation that comes on hover, on focus and on a tap, and is read out after the
+   name. */
 
 /** Give a node its explanation; what could not be focused before can be now. */
 export const explained = <E extends HTMLElement>(node: E, text: string): E => {

@@ -8,7 +8,8 @@ import { loadPlotly } from "../plot/plotly";
 import type { TracePayload } from "../protocol/messages";
 import type { ExplorerServer } from "../protocol/server";
 import type { View } from "../state/view";
-import { Comparison, type ComparisonPick } from "../tabs/compare/comparison";
+import { Comparison } from "../tabs/compare/comparison";
+import type { ComparisonPick } from "../tabs/compare/options";
 import { Explorer } from "../tabs/explorer/explorer";
 import type { Pick } from "../tabs/explorer/options";
 
@@ -27,7 +28,10 @@ interface PageOptions {
 export interface MountOptions extends PageOptions {
   /** What is shown first, as `translator.ui.payload.trace_payload` makes it. */
   trace?: TracePayload;
-  /** What gives exact arrays and the offline page; without it they are left out where the trace has not all of them. */
+  /**
+   * What gives exact arrays and the offline page; without it they are left out where the trace has
+   * not all of them.
+   */
   server?: ExplorerServer;
   /** Told after each choice of a kind of attention, a layer, a head, a step, a query or a cell. */
   onPick?: (pick: Pick) => void;
@@ -122,7 +126,10 @@ const settle = <G extends Guest>(
   };
 };
 
-/** Put an explorer into an element. The style sheet must be there: the module `embed` brings it along. */
+/**
+ * Put an explorer into an element. The style sheet must be there: the module `embed` brings it
+ * along.
+ */
 export const mount = (element: HTMLElement, options: MountOptions = {}): Handle => {
   const { server, onPick, trace } = options;
   const { guest, ...mounted } = settle(
@@ -138,7 +145,10 @@ export const mount = (element: HTMLElement, options: MountOptions = {}): Handle 
   };
 };
 
-/** Put two translations beside each other into an element. The style sheet must be there, as for `mount`. */
+/**
+ * Put two translations beside each other into an element. The style sheet must be there, as for
+ * `mount`.
+ */
 export const mountComparison = (
   element: HTMLElement,
   options: ComparisonMountOptions,

@@ -1,4 +1,5 @@
-/* A notebook's cell: asks its kernel once for the explorer, however many cells there are, and ties it to the widget. */
+/* A notebook's cell: asks its kernel once for the explorer, however many cells there are, and ties
+   it to the widget. */
 
 import type { Theme } from "../dom/screen";
 import type { Language } from "../i18n/language";
@@ -66,7 +67,10 @@ const ask = (model: Model, name: string): Promise<DataView[]> =>
     }
   });
 
-/** Run plotly.js where no loader of modules is seen: notebooks have some, which would keep it from the page. */
+/**
+ * Run plotly.js where no loader of modules is seen: notebooks have some, which would keep it from
+ * the page.
+ */
 const run = async (packed: DataView): Promise<void> => {
   const markup = `(function (define, module, exports) {${await text(packed)}
 window.Plotly = Plotly;}).call(window);`;
@@ -195,7 +199,9 @@ const tie = (model: Model, handle: { pick(view: any): void }, single: boolean) =
   };
 };
 
-/** A trace as the kernel sends it: its maps as bytes beside it, since base64 would make them larger. */
+/**
+ * A trace as the kernel sends it: its maps as bytes beside it, since base64 would make them larger.
+ */
 const traceOf = async (packed: DataView, maps: Record<string, DataView>): Promise<TracePayload> => {
   const bytes = async (map: DataView) => new Uint8Array(await (await inflated(map)).arrayBuffer());
   const weights = Object.entries(maps).map(async ([kind, map]) => [kind, await bytes(map)]);

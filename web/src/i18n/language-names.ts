@@ -22,7 +22,10 @@ export interface NamedLanguage {
   code: string;
   /** In the page's language; the code itself where no browser knows it. */
   name: string;
-  /** Everything that it may be looked for by: also its own name, the English one and the code; lower case, no accents. */
+  /**
+   * Everything that it may be looked for by: also its own name, the English one and the code; lower
+   * case, no accents.
+   */
   keys: string;
 }
 
@@ -32,7 +35,10 @@ export const plainWord = (text: string): string =>
 
 const stemOf = (code: string): string => tagOf(code).split("-")[0];
 
-/** The languages in the order of their names; a script or a country is named only where it tells two of them apart. */
+/**
+ * The languages in the order of their names; a script or a country is named only where it tells two
+ * of them apart.
+ */
 export const namedLanguages = (codes: readonly string[]): NamedLanguage[] => {
   const stems = codes.map(stemOf);
   const page = LANGUAGES[pageLanguage()];

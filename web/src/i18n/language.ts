@@ -8,7 +8,10 @@ export type Language = "en" | "zh" | "de";
 /** Languages by their code here, as HTML names them. */
 export const LANGUAGES: Record<string, string> = { en: "en", zh: "zh-Hans", de: "de" };
 
-/** A checkpoint's own code, such as "deu_Latn", "de_DE" or "zh", as HTML names the language; "": it is no such code. */
+/**
+ * A checkpoint's own code, such as "deu_Latn", "de_DE" or "zh", as HTML names the language; "": it
+ * is no such code.
+ */
 export const tagOf = (code: string): string => {
   if (Object.hasOwn(LANGUAGES, code)) return LANGUAGES[code];
   try {
@@ -18,7 +21,10 @@ export const tagOf = (code: string): string => {
   }
 };
 
-/** Source and target language of a direction, or of a checkpoint whose name ends in them, such as opus-mt-de-en. */
+/**
+ * Source and target language of a direction, or of a checkpoint whose name ends in them, such as
+ * opus-mt-de-en.
+ */
 export const languagesOf = (direction: string): string[] =>
   (/:(\w+)-(\w+)$/.exec(direction) ?? /(?:^|-)([a-z]{2,3})-([a-z]{2,3})$/.exec(direction) ?? [])
     .slice(1)
@@ -26,7 +32,10 @@ export const languagesOf = (direction: string): string[] =>
 
 export const tables = (): Tables => playing().tables ?? window.__explorerLocales ?? {};
 
-/** Fetch a language's words, where the page has them as a file of their own; without them it stays English. */
+/**
+ * Fetch a language's words, where the page has them as a file of their own; without them it stays
+ * English.
+ */
 export const fetchWords = async (language: string): Promise<void> => {
   const address = window.__explorerData?.words?.[language];
   if (!address || tables()[language]) return;

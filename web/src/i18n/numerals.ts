@@ -5,7 +5,10 @@ import { pageLanguage } from "./language";
 const SPACE = "\u202f"; // narrow, and no line ends there
 const german = (): boolean => pageLanguage() === "de";
 
-/** Thousands stand apart in German: a comma there would be read as the decimal mark, a point here is it. */
+/**
+ * Thousands stand apart in German: a comma there would be read as the decimal mark, a point here is
+ * it.
+ */
 export const thousands = (text: string): string =>
   german() ? text.replace(/(?<=\d),(?=\d{3}(?!\d))/g, SPACE) : text;
 

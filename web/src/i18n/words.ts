@@ -1,4 +1,5 @@
-/* Words in three languages: the English sentence is the key; a table a language gives the others. */
+/* Words in three languages: the English sentence is the key; a table a language gives the
+   others. */
 
 import type de from "../../../assets/locales/de.json";
 import type zh from "../../../assets/locales/zh.json";
@@ -13,7 +14,10 @@ export type Values = Record<string, string | number>;
 
 const table = (): Record<string, string> => tables()[pageLanguage()] || {};
 
-/** A sentence of the server's or of the markup in the page's language; one that no table has stays English. */
+/**
+ * A sentence of the server's or of the markup in the page's language; one that no table has stays
+ * English.
+ */
 export const tText = (english: string, values: Values = {}): string =>
   (table()[english] || english).replace(/\{(\w+)\}/g, (whole, name: string) =>
     name in values ? String(values[name]) : whole,
@@ -22,7 +26,9 @@ export const tText = (english: string, values: Values = {}): string =>
 /** A sentence of the page's own in its language. */
 export const t: (english: Sentence, values?: Values) => string = tText;
 
-/** `tText` whose {holes} are bold elements: the sentence stays one, whatever the order of its words. */
+/**
+ * `tText` whose {holes} are bold elements: the sentence stays one, whatever the order of its words.
+ */
 export const tTextParts = (
   english: string,
   values: Record<string, string | Node>,
@@ -51,7 +57,10 @@ const pattern = (english: string): RegExp => {
   return new RegExp("^" + parts.join("(.+?)") + "$");
 };
 
-/** A sentence from the server, matched against the tables' sentences with {holes}; an unknown one stays English. */
+/**
+ * A sentence from the server, matched against the tables' sentences with {holes}; an unknown one
+ * stays English.
+ */
 export const tMessage = (text: string): string => {
   const known = table();
   if (known[text]) return known[text];

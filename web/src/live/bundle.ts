@@ -38,7 +38,10 @@ export interface Bundle {
   figures?: FiguresFile;
 }
 
-/** The parts of a checkpoint as they were fetched; `fill` writes the weights into the memory that it is given. */
+/**
+ * The parts of a checkpoint as they were fetched; `fill` writes the weights into the memory that it
+ * is given.
+ */
 export interface Parts {
   config: ConfigFile;
   src: TokenizerFile;

@@ -46,7 +46,10 @@ export interface LabAsked {
 
 export type Name = keyof Calls;
 
-/** From the page: a call under a number of its own, or the number of one that is not wanted any more. */
+/**
+ * From the page: a call under a number of its own, or the number of one that is not wanted any
+ * more.
+ */
 export type Request =
   { id: number; name: Name; given: Calls[Name]["given"]; site: string } | { cancel: number };
 

@@ -1,9 +1,12 @@
-/* What a setting or a field of the lab may be, refused in the words of `translator/registry/field.py`. */
+/* What a setting or a field of the lab may be, refused in the words of
+   `translator/registry/field.py`. */
 
 import { type Asked, LIMITS } from "../protocol/registry";
 import { Refusal } from "./refusal";
 
-/** Refuse what no field of this kind can be; `high` where only the model or the sentence says it. */
+/**
+ * Refuse what no field of this kind can be; `high` where only the model or the sentence says it.
+ */
 export function check(
   { kind, choices = [], low = -Infinity, ...asked }: Asked,
   name: string,

@@ -130,7 +130,9 @@ export class Desk {
     }
   }
 
-  /** A checkpoint, fetched where it is not in memory; what was used longest ago makes room for it. */
+  /**
+   * A checkpoint, fetched where it is not in memory; what was used longest ago makes room for it.
+   */
   private async bundle(direction: string, work: Work): Promise<Bundle> {
     if (!Object.hasOwn(this.manifest.checkpoints, direction))
       throw new Refusal(

@@ -1,4 +1,5 @@
-/* The lab's figures: translator/figures/decoding.py. Python drew them with one step of two tokens; the rest comes in. */
+/* The lab's figures: translator/figures/decoding.py. Python drew them with one step of two tokens;
+   the rest comes in. */
 
 import type { Beam } from "./decode/steps";
 import { label } from "./messages/label";
@@ -16,7 +17,10 @@ interface Themes {
   dark: Figure;
 }
 
-/** What `translator.ui.live.lab_figures` writes; the first of its two tokens is the one that is produced. */
+/**
+ * What `translator.ui.live.lab_figures` writes; the first of its two tokens is the one that is
+ * produced.
+ */
 export interface FiguresFile {
   candidates: Themes;
   confidence: Themes;
@@ -82,7 +86,10 @@ export function confidenceFigure(
   }));
 }
 
-/** Every hypothesis of a beam search: steps to the right, the best at the top; the winner's path is bold. */
+/**
+ * Every hypothesis of a beam search: steps to the right, the best at the top; the winner's path is
+ * bold.
+ */
 export function treeFigure(
   { tree }: FiguresFile,
   steps: readonly (readonly Beam[])[],

@@ -13,7 +13,10 @@ const SURE = 0.95;
 const LEAST_WORDS = 2;
 const PAIR = /^([a-z]{2,3})-([a-z]{2,3})$/;
 
-/** What the health strip says of a text that seems not to be in `language`; `names` are the page's directions. */
+/**
+ * What the health strip says of a text that seems not to be in `language`; `names` are the page's
+ * directions.
+ */
 export function foreign(names: readonly string[], language: string, text: string): Foreign {
   if (language === "und") return {};
   const pairs = names.flatMap((name) => {

@@ -1,4 +1,5 @@
-/* Heads switched off one by one, and a translation with the gates a person set: analysis/interventions.py, ui/lab.py. */
+/* Heads switched off one by one, and a translation with the gates a person set:
+   analysis/interventions.py, ui/lab.py. */
 
 import type { Kind, Role } from "../protocol/messages";
 import { KINDS } from "../protocol/messages";
@@ -29,7 +30,9 @@ export function headCounts(bundle: Bundle, kind: Kind): [layers: number, heads: 
     : [config.decoder_layers, config.decoder_heads];
 }
 
-/** The cross head that aligned best over a corpus, or else the one that links this sentence best. */
+/**
+ * The cross head that aligned best over a corpus, or else the one that links this sentence best.
+ */
 export function leading({ profile }: Bundle, trace: Trace): [layer: number, head: number] {
   const heads = trace.cross.shape[1];
   const rates = profile?.rates ?? [];
@@ -60,7 +63,9 @@ function readsOf({ start, tgt }: Trace): Token[] {
   return [start, ...tgt.slice(0, -1)];
 }
 
-/** Each head's role [L][H]: over a corpus if the checkpoint has a profile, else in this sentence. */
+/**
+ * Each head's role [L][H]: over a corpus if the checkpoint has a profile, else in this sentence.
+ */
 export function roles(bundle: Bundle, trace: Trace, kind: Kind): Role[][] {
   const reads = readsOf(trace);
   const owners = { encoder: trace.src, decoder: reads, cross: trace.tgt }[kind];
@@ -72,7 +77,10 @@ export function roles(bundle: Bundle, trace: Trace, kind: Kind): Role[][] {
   return Array.from({ length: layers }, (_, l) => flat.slice(l * heads, (l + 1) * heads));
 }
 
-/** Δ log-probability in nats [L][H] and role of every head of one kind; yields between layers, to be stopped there. */
+/**
+ * Δ log-probability in nats [L][H] and role of every head of one kind; yields between layers, to be
+ * stopped there.
+ */
 export function* board(bundle: Bundle, trace: Trace, kind: Kind): Generator<void, object> {
   const values: number[][] = [];
   const ids = trace.tgt.map(({ id }) => id);
@@ -147,7 +155,10 @@ function side(bundle: Bundle, trace: Trace, heads: readonly boolean[]): object {
   };
 }
 
-/** A map of words [target][source] from one of tokens [T, S]: sums over keys, means over queries, no special tokens. */
+/**
+ * A map of words [target][source] from one of tokens [T, S]: sums over keys, means over queries, no
+ * special tokens.
+ */
 function wordMap(
   weights: Float64Array,
   tgt: readonly Token[],

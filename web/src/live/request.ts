@@ -1,4 +1,5 @@
-/* What a translation is asked for, checked before the model runs: translator/request.py, in the same words. */
+/* What a translation is asked for, checked before the model runs: translator/request.py, in the
+   same words. */
 
 import { LIMITS } from "../protocol/registry";
 import type { Bundle } from "./bundle";
@@ -29,7 +30,9 @@ function targetLimit({ model }: Bundle): number {
   return Math.min(LIMITS.target_tokens, model.config.max_positions);
 }
 
-/** One sentence with its settings; `prefix` is what the translation must begin with, as text or ids. */
+/**
+ * One sentence with its settings; `prefix` is what the translation must begin with, as text or ids.
+ */
 export function makeRequest(
   bundle: Bundle,
   text: string,

@@ -1,4 +1,5 @@
-/* What a page asks of a checkpoint, answered with the messages of a server: translator/ui/session.py. */
+/* What a page asks of a checkpoint, answered with the messages of a server:
+   translator/ui/session.py. */
 
 import type { Packing, Health, Piece, StepPayload, TracePayload } from "../protocol/messages";
 import type { Bundle } from "./bundle";
@@ -17,7 +18,10 @@ export interface Asked {
   gates?: Gates;
 }
 
-/** One translation: a message a step, then the trace. A live beam search may lead with something shorter: left out. */
+/**
+ * One translation: a message a step, then the trace. A live beam search may lead with something
+ * shorter: left out.
+ */
 export function* stream(bundle: Bundle, asked: Asked): Generator<StepPayload, Trace> {
   const request = makeRequest(bundle, asked.text, asked.settings ?? {}, asked.prefix);
   const translating = translate(bundle, request, asked.gates);

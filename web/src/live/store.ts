@@ -1,6 +1,8 @@
-/* Files of a checkpoint: fetched in parts that are kept, so that a lost download goes on and a second visit asks nobody.
+/* Files of a checkpoint: fetched in parts that are kept, so that a lost download goes on and a
+ * second visit asks nobody.
  *
- * Parts lie in Cache Storage by the file's hash. A whole file is checked against that hash once, and a mark is kept.
+ * Parts lie in Cache Storage by the file's hash. A whole file is checked against that hash once,
+ * and a mark is kept.
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -63,7 +65,10 @@ function digest(bytes: Uint8Array): string {
   return bytesToHex(sha256(bytes));
 }
 
-/** All bytes, whatever it takes: what was kept, then the rest, again from where a connection was lost. */
+/**
+ * All bytes, whatever it takes: what was kept, then the rest, again from where a connection was
+ * lost.
+ */
 async function arrive(room: Uint8Array, file: FileEntry, kept: Kept, how: Fetching): Promise<void> {
   let received = await kept.read(room);
   how.progress?.(received);
@@ -120,7 +125,9 @@ async function download(
   }
 }
 
-/** What of one file lies in Cache Storage; a browser that has none, or no room in it, keeps nothing. */
+/**
+ * What of one file lies in Cache Storage; a browser that has none, or no room in it, keeps nothing.
+ */
 class Kept {
   private constructor(
     private readonly file: FileEntry,

@@ -1,4 +1,5 @@
-/* The service worker: the page opens and explores without a network once it was visited. Weights are kept elsewhere. */
+/* The service worker: the page opens and explores without a network once it was visited. Weights
+   are kept elsewhere. */
 
 interface Event_ {
   waitUntil(work: Promise<unknown>): void;
@@ -36,7 +37,10 @@ async function activate(): Promise<void> {
   await worker.clients.claim();
 }
 
-/** The page itself from the network while there is one, so that a new one is seen; all else as it was kept. */
+/**
+ * The page itself from the network while there is one, so that a new one is seen; all else as it
+ * was kept.
+ */
 async function answer(request: globalThis.Request): Promise<Response> {
   const cache = await caches.open(CACHE);
   const address = new URL(request.url);

@@ -1,15 +1,18 @@
-/* One translation, whole: what was searched or forced, with every map: pipeline.py's `Translator`. */
+/* One translation, whole: what was searched or forced, with every map: pipeline.py's
+   `Translator`. */
 
 import type { Bundle } from "./bundle";
 import { best, type Beam, type Hypothesis, type IdStep, type Ranked } from "./decode/steps";
 import { search } from "./decode/search";
-import type { Encoded, Gates } from "./engine/passes";
-import { padded } from "./engine/transformer";
+import { type Encoded, type Gates, padded } from "./engine/passes";
 import type { Maps } from "./messages/heads";
 import type { Request } from "./request";
 import { EOS, PAD, type Token } from "./text/tokenizer";
 
-/** What a step thought: log-probability of what was chosen and entropy in nats, the best candidates, the beams. */
+/**
+ * What a step thought: log-probability of what was chosen and entropy in nats, the best candidates,
+ * the beams.
+ */
 export interface Thought {
   logProb: number;
   entropy: number;
@@ -50,7 +53,10 @@ interface Kept {
   cross: Float32Array;
 }
 
-/** Translate; yields every step and returns the trace. The engine's memory is given back when it ends, however. */
+/**
+ * Translate; yields every step and returns the trace. The engine's memory is given back when it
+ * ends, however.
+ */
 export function* translate(
   bundle: Bundle,
   request: Request,
@@ -146,7 +152,10 @@ interface Read {
   thoughts: Thought[];
 }
 
-/** The maps that a search saw itself: the decoder is causal, a step reads what the whole pass reads in its row. */
+/**
+ * The maps that a search saw itself: the decoder is causal, a step reads what the whole pass reads
+ * in its row.
+ */
 function recorded(kept: readonly Kept[], S: number): Read {
   const T = kept.length;
   const heads = kept[0]!.own.length; // of all layers, as the first step reads one token

@@ -1,4 +1,5 @@
-/* The lab's further questions that a live page answers: a forced target, an edit, the beams. ui/lab_views.py. */
+/* The lab's further questions that a live page answers: a forced target, an edit, the beams.
+   ui/lab_views.py. */
 
 import type { Kind } from "../protocol/messages";
 import { labField } from "../protocol/registry";

@@ -1,4 +1,5 @@
-/* What a page's worker runs. The parts are exported, so that tests can have them without a browser. */
+/* What a page's worker runs. The parts are exported, so that tests can have them without a
+   browser. */
 
 import type { Manifest } from "./checkpoint";
 import type { Request } from "./calls";

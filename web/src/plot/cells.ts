@@ -19,7 +19,10 @@ export interface Sheet {
 export const gapOf = (size: { cellWidth: number; cellHeight: number }): number =>
   size.cellWidth > 12 && size.cellHeight > 9 ? 1 : 0.5;
 
-/** What Plotly draws: nothing where a row cannot look, and by choice each row in shares of its largest weight. */
+/**
+ * What Plotly draws: nothing where a row cannot look, and by choice each row in shares of its
+ * largest weight.
+ */
 export const shownCells = (
   { z, masked }: Pick<Picture, "z" | "masked">,
   scale: "linear" | "root" | "row",
@@ -29,7 +32,10 @@ export const shownCells = (
     return values.map((weight, j) => (masked(i, j) ? null : weight / peak));
   });
 
-/** One of the pictures on a sheet in whole multiples of its size: a viewer that smooths leaves its cells sharp. */
+/**
+ * One of the pictures on a sheet in whole multiples of its size: a viewer that smooths leaves its
+ * cells sharp.
+ */
 export const enlarged = (
   { sheet, w, h }: Sheet,
   column: number,
@@ -45,7 +51,10 @@ export const enlarged = (
   return canvas.toDataURL("image/png");
 };
 
-/** Cells as a picture of one pixel each, as Plotly makes of a map without gaps, or enlarged to `size` or a little more; null is clear. */
+/**
+ * Cells as a picture of one pixel each, as Plotly makes of a map without gaps, or enlarged to
+ * `size` or a little more; null is clear.
+ */
 export const cellPicture = (cells: Cells, table: Colour[], size = 0): string => {
   const canvas = el("canvas", { width: cells[0].length, height: cells.length });
   const context = canvas.getContext("2d")!;

@@ -1,4 +1,5 @@
-/* Any figure made in Python, shown with this page's settings: no cloud, no MathJax, our colours, dark mode. */
+/* Any figure made in Python, shown with this page's settings: no cloud, no MathJax, our colours,
+   dark mode. */
 
 import { dark, phone, sans, touch } from "../dom/screen";
 import { clamp } from "../format/number";
@@ -21,7 +22,10 @@ const themed = (value: Exclude<Shown, { error: string }>): Figure => {
   return figure;
 };
 
-/** The words right before a figure that say what it is: a heading, a caption, or the tab that is open. */
+/**
+ * The words right before a figure that say what it is: a heading, a caption, or the tab that is
+ * open.
+ */
 const titleOf = (box: Element): string =>
   [...document.querySelectorAll<HTMLElement>("h2, h3, figcaption, [role=tab][aria-selected=true]")]
     .filter(
@@ -51,7 +55,10 @@ const svgButton = () => ({
     }),
 });
 
-/** Names, legends, axes and hover texts of a figure in the page's language; "sine, pair 3" is a word and a number. */
+/**
+ * Names, legends, axes and hover texts of a figure in the page's language; "sine, pair 3" is a word
+ * and a number.
+ */
 export const speakFigure = ({ data, layout }: Figure, say: Say): void => {
   for (const each of data) {
     const [, word, number] = /^(.*?)(?:,? (?:pair )?(\d+))?$/.exec(each.name || "") ?? [];

@@ -1,4 +1,5 @@
-/* Where a figure is drawn both in Python and here, both draw the same: tests/golden_maker.py made `figures.json`. */
+/* Where a figure is drawn both in Python and here, both draw the same: tests/golden_maker.py made
+   `figures.json`. */
 
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/protocol/figures.json";
@@ -66,7 +67,8 @@ describe.each(KINDS)("the %s map", (kind) => {
         if (place === null) return;
         const mine = table[Math.round(256 * picture.z[i][j])];
         const theirs = ramp(points, place);
-        // the table has 257 places: next to zero, where the root is steep, the colours of its neighbours may differ
+        // the table has 257 places: next to zero, where the root is steep, the colours of its
+        // neighbours may differ
         const near = place < 0.1 ? 24 : 8;
         mine.forEach((part, k) => expect(Math.abs(part - theirs[k])).toBeLessThanOrEqual(near));
       }),

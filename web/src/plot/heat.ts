@@ -1,4 +1,5 @@
-/* One map as a figure for Plotly: tokens stand on numeric axes, or those that read alike would become one. */
+/* One map as a figure for Plotly: tokens stand on numeric axes, or those that read alike would
+   become one. */
 
 import { inkOn, lookup, rgb } from "../design/colour";
 import { type Palette, colour } from "../design/scales";
@@ -152,7 +153,8 @@ const addReads = (
 };
 
 const heatmap = (picture: Picture, { size, scale, palette, theme, lines }: HeatView) => {
-  const gap = lines ? 0 : gapOf(size); // without gaps Plotly's picture has one pixel a cell, which takes a third of the time
+  // without gaps Plotly's picture has one pixel a cell, which takes a third of the time
+  const gap = lines ? 0 : gapOf(size);
   return {
     type: "heatmap",
     z: shownCells(picture, scale),

@@ -11,10 +11,14 @@ const TALLEST = 64;
 const ON_PHONES = 28; // a row's height
 const CAPTION = 190; // the longest caption over the columns
 const SMALLEST_TEXT = 10;
-const SLANTED = 1.65; // widths of a column in sizes of its name, from which slanted names do not touch
+// widths of a column in sizes of its name, from which slanted names do not touch
+const SLANTED = 1.65;
 const UPRIGHT = 1.15; // and upright ones
 
-/** Pixels of a map: what is around it, one cell, and how many cells fit before the frame has to scroll. */
+/**
+ * Pixels of a map: what is around it, one cell, and how many cells fit before the frame has to
+ * scroll.
+ */
 export interface MapSize {
   /** Left of the cells. */
   labels: number;
@@ -42,13 +46,19 @@ export interface MapRoom {
   fit?: boolean;
 }
 
-/** How far the label of a column reaches up, and over its neighbours: as wide as its size where signs are wide, some 55% else. */
+/**
+ * How far the label of a column reaches up, and over its neighbours: as wide as its size where
+ * signs are wide, some 55% else.
+ */
 const reach = (group: Group, text: number, upright: boolean): number => {
   const long = [...cut(group.text)].reduce((sum, sign) => sum + (sign > "\u2e7f" ? 1 : 0.555), 0);
   return long * text * (upright ? 1 : Math.SQRT1_2);
 };
 
-/** How the columns' names stand: slanted where there is room, else upright, smaller, and at last only some of them. */
+/**
+ * How the columns' names stand: slanted where there is room, else upright, smaller, and at last
+ * only some of them.
+ */
 const namesOf = (
   width: number,
   columns: Group[],
@@ -88,14 +98,16 @@ export const measureMap = (
   const names = namesOf(width - labels, picture.columns, by);
   const { upright, beside, cellWidth } = names;
   const high = picture.columns.map((group) => reach(group, names.text, upright));
-  const top = Math.max(by.top, Math.ceil(Math.max(...high)) + 17 + text); // the caption stands over the labels
+  // the caption stands over the labels
+  const top = Math.max(by.top, Math.ceil(Math.max(...high)) + 17 + text);
   const cellHeight = heightOf(room - top, rows, cellWidth, by);
   const fitX = Math.max(1, Math.floor((width - labels - beside) / cellWidth + 0.001));
   const fitY = Math.max(6, Math.floor((room - top) / cellHeight + 0.001));
   return {
     labels,
     top,
-    right: Math.max(beside, Math.min(CAPTION, width - labels) - cellWidth * columns), // the caption is longer than few columns
+    // the caption is longer than few columns
+    right: Math.max(beside, Math.min(CAPTION, width - labels) - cellWidth * columns),
     cellWidth,
     cellHeight,
     columns: fit ? columns : Math.min(columns, fitX),

@@ -10,7 +10,10 @@ export const numberText = (weight: number): string => {
   return text.startsWith("0") ? text.slice(1) : text.slice(0, 1);
 };
 
-/** The size of letters in a cell, `most` at most; 0: the cell is too small for any that could be read. */
+/**
+ * The size of letters in a cell, `most` at most; 0: the cell is too small for any that could be
+ * read.
+ */
 export const numberSize = (cellWidth: number, cellHeight: number, most: number): number => {
   const size = Math.min(0.42 * cellWidth, 0.66 * cellHeight, most);
   return size < SMALLEST ? 0 : size;

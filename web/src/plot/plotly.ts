@@ -55,8 +55,8 @@ const TRIES = 5;
 const BETWEEN = 2000; // ms
 
 /**
- * Fetch plotly.js while Gradio builds the page, which mostly waits for small files: its own first run fits in there.
- * `lost` is told in the page's language that it never came.
+ * Fetch plotly.js while Gradio builds the page, which mostly waits for small files: its own first
+ * run fits in there. `lost` is told in the page's language that it never came.
  */
 export const loadPlotly = (address: string, lost: (why: string) => void, tries = TRIES): void => {
   const again = () => {

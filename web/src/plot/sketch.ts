@@ -1,4 +1,5 @@
-/* A heat map as Plotly will draw it, without Plotly: what stands there until that large script has come. */
+/* A heat map as Plotly will draw it, without Plotly: what stands there until that large script has
+   come. */
 
 import type { Colour } from "../design/colour";
 import { svgEl } from "../dom/element";
@@ -26,7 +27,10 @@ const named = ({ range: [from, to], tickvals, ticktext }: Figure["layout"]) =>
     .map((place, i) => ({ at: (place - from) / (to - from), text: ticktext[i] as string }))
     .filter(({ at, text }) => at > 0 && at < 1 && text);
 
-/** What `heatFigure` says, its size and places in pixels as in Plotly's picture; `table` colours the cells. */
+/**
+ * What `heatFigure` says, its size and places in pixels as in Plotly's picture; `table` colours the
+ * cells.
+ */
 export const sketch = ({ data, layout }: Figure, table: Colour[]): SVGSVGElement => {
   const { width, height, margin, font, xaxis, yaxis, yaxis2 } = layout;
   const [left, top] = [margin.l, margin.t];

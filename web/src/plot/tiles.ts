@@ -40,7 +40,10 @@ const fitted = (map: Maps, limit: number) => {
   return { across, down, w: Math.ceil(map.columns / across), h: Math.ceil(map.rows / down) };
 };
 
-/** Each head's map as a small picture, w by h pixels, none above `limit`, in the colours of `table`; head by head in rows on one sheet. */
+/**
+ * Each head's map as a small picture, w by h pixels, none above `limit`, in the colours of `table`;
+ * head by head in rows on one sheet.
+ */
 export const tileImages = (
   trace: Translation,
   kind: Kind,

@@ -14,14 +14,20 @@ const inflated = async (base64: string): Promise<unknown> => {
   return new Response(stream.pipeThrough(new DecompressionStream("deflate"))).json();
 };
 
-/** A message as the server sent it: JSON, at once, or a promise where it is long and came deflated, in base64 (rejected if it cannot be read). */
+/**
+ * A message as the server sent it: JSON, at once, or a promise where it is long and came deflated,
+ * in base64 (rejected if it cannot be read).
+ */
 export const messageOf = <M>(value: string): M | Promise<M> =>
   value.startsWith("{") ? (JSON.parse(value) as M) : (inflated(value) as Promise<M>);
 
 /** What stands for 1. */
 export const FULL = { u16: 65535, d4: 10_000 };
 
-/** A first byte of "d4" from here on has the upper bits of a number, whose lower eight stand behind all first bytes. */
+/**
+ * A first byte of "d4" from here on has the upper bits of a number, whose lower eight stand behind
+ * all first bytes.
+ */
 const ESCAPE = 192;
 
 const decimals = (bytes: Uint8Array): Float32Array => {
@@ -35,7 +41,10 @@ const decimals = (bytes: Uint8Array): Float32Array => {
   return floats;
 };
 
-/** Weights arrive as 16-bit fixed point (the page), as four decimals (notebooks), or as 32-bit floats (exports, offline page): bytes, or these in base64. */
+/**
+ * Weights arrive as 16-bit fixed point (the page), as four decimals (notebooks), or as 32-bit
+ * floats (exports, offline page): bytes, or these in base64.
+ */
 export const floatsOf = (sent: string | Uint8Array, encoding: Encoding): Float32Array => {
   const bytes = typeof sent === "string" ? bytesOf(sent) : sent;
   if (encoding === "d4") return decimals(bytes);

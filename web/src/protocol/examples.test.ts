@@ -1,4 +1,5 @@
-/* The messages that the server is held to by `tests/ui/test_protocol.py`: types and decoder take the same files. */
+/* The messages that the server is held to by `tests/ui/test_protocol.py`: types and decoder take
+   the same files. */
 
 import { describe, expect, it } from "vitest";
 import boardSaid from "../../../tests/protocol/lab_board.json";

@@ -1,4 +1,5 @@
-/* The list of models that the server fetches from the hub when one is chosen: what it says, and what it is asked. */
+/* The list of models that the server fetches from the hub when one is chosen: what it says, and
+   what it is asked. */
 
 import type { Answer } from "./server";
 

@@ -86,7 +86,10 @@ export interface LabAnswer {
   ribbons?: Alignment;
   /** Lines of which one is shown at a time. */
   slides?: Line[];
-  /** A view that is asked for with all cells that are taken, in `field`; `cells` of each figure: [row][column]. */
+  /**
+   * A view that is asked for with all cells that are taken, in `field`; `cells` of each figure:
+   * [row][column].
+   */
   follow?: { view: string; field: string; cells: unknown[][][] };
   /** What was taken where nothing was chosen. */
   chosen?: Record<string, string | number>;

@@ -1,4 +1,5 @@
-/* What the lesson is told: its course once a language, a station each time. `translator/ui/lesson` makes it. */
+/* What the lesson is told: its course once a language, a station each time. `translator/ui/lesson`
+   makes it. */
 
 import type { Answer } from "./server";
 

@@ -1,4 +1,5 @@
-/* What the server sends, as it travels: `translator/ui/payload.py` makes it, a test on each side holds it to stored examples. */
+/* What the server sends, as it travels: `translator/ui/payload.py` makes it, a test on each side
+   holds it to stored examples. */
 
 /** The three attentions of a Transformer. */
 export type Kind = "encoder" | "decoder" | "cross";
@@ -94,9 +95,15 @@ export interface Settings {
 /** What each head of a kind does in one sentence, head by head, layer by layer. */
 export interface HeadTable {
   role: Role[];
-  /** Of the heads that are "mixed": the role that they come closest to, if it is near. Older pages have none. */
+  /**
+   * Of the heads that are "mixed": the role that they come closest to, if it is near. Older pages
+   * have none.
+   */
   near?: (Role | "")[];
-  /** How much of the head its role, or the nearest, describes: of rows, of weight, of ln n; 0 where there is neither. */
+  /**
+   * How much of the head its role, or the nearest, describes: of rows, of weight, of ln n; 0 where
+   * there is neither.
+   */
   share: number[];
   /** Of the heads that align, or nearly: what a row belongs to. */
   reading: (Reading | "")[];
@@ -107,7 +114,10 @@ export interface HeadTable {
   punctuation: number[];
 }
 
-/** What a cross row belongs to: "output", the token that it predicts; "input", the one that it reads. */
+/**
+ * What a cross row belongs to: "output", the token that it predicts; "input", the one that it
+ * reads.
+ */
 export type Reading = "output" | "input";
 
 /** What the heads do over a corpus; `rates` are alignment error rates of the cross heads. */
@@ -159,11 +169,17 @@ export interface Marked {
   ids: number[];
 }
 
-/** Source words that nothing seems to rest on, produced words that seem to rest on nothing, and what a mark is worth. */
+/**
+ * Source words that nothing seems to rest on, produced words that seem to rest on nothing, and what
+ * a mark is worth.
+ */
 export interface Marks {
   src: Marked[];
   tgt: Marked[];
-  /** Of 1: words tampered with that are marked, others that are; null: nobody measured it for this checkpoint. */
+  /**
+   * Of 1: words tampered with that are marked, others that are; null: nobody measured it for this
+   * checkpoint.
+   */
   rates: Record<"src" | "tgt", { found: number; wrong: number }> | null;
 }
 
@@ -210,7 +226,10 @@ export interface TracePayload {
   run?: number;
 }
 
-/** One step of a translation that is being written. It says by itself where it stands, so that some may be missed. */
+/**
+ * One step of a translation that is being written. It says by itself where it stands, so that some
+ * may be missed.
+ */
 export interface StepPayload {
   kind: "step";
   index: number;

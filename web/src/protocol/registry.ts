@@ -1,4 +1,5 @@
-/* What can be asked: `translator/registry`, written to registry.json by `python web/registry.py`. */
+/* What can be asked: `translator/registry`, written to registry.json by `python
+   web/registry.py`. */
 
 import type { Method, Settings } from "./messages";
 import { decoding, defaults, lab, limits, methods, positions } from "./registry.json";
@@ -8,7 +9,10 @@ export interface Asked {
   kind: "choice" | "whole" | "number" | "text" | "pairs";
   choices?: readonly (string | boolean)[];
   low?: number;
-  /** For a decoding setting the most that a public page grants; left out where the model or the sentence says it. */
+  /**
+   * For a decoding setting the most that a public page grants; left out where the model or the
+   * sentence says it.
+   */
   high?: number;
 }
 

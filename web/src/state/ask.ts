@@ -34,7 +34,9 @@ export const labAnswers = (view: string): boolean => hasLab() && (!answered || a
 
 let waiting: LabQuestion | null = null;
 
-/** Open the lab and ask it; where Gradio has not built it yet, it takes the question when it comes. */
+/**
+ * Open the lab and ask it; where Gradio has not built it yet, it takes the question when it comes.
+ */
 export const askLab = (question: LabQuestion): void => {
   waiting = question;
   openTab("lab-tab", ["Lab", ...Object.values(tables()).map((table) => table.Lab)]);

@@ -1,4 +1,5 @@
-/* A link that rebuilds a comparison: both sentences, how they are decoded, and what is looked at. */
+/* A link that rebuilds a comparison: both sentences, how they are decoded, and what is looked
+   at. */
 
 import { KINDS, type Kind, type Method } from "../protocol/messages";
 import { METHODS } from "../protocol/registry";

@@ -17,7 +17,10 @@ export interface Signals {
   marks: unknown;
 }
 
-/** What has changed: names of the view, of the signals, and what follows of them, "map" and "colours". */
+/**
+ * What has changed: names of the view, of the signals, and what follows of them, "map" and
+ * "colours".
+ */
 export type Changed = ReadonlySet<string>;
 
 /** Width and room of a picture, in pixels. */
@@ -28,9 +31,14 @@ export interface Room {
 
 export interface ExplorerContext {
   readonly root: HTMLElement;
-  /** Its own theme and language hold from here on: for what begins to run by itself, after a wait. */
+  /**
+   * Its own theme and language hold from here on: for what begins to run by itself, after a wait.
+   */
   enter(): void;
-  /** Aborted when the explorer is taken away: whatever listens or waits outside of `root` goes with it. */
+  /**
+   * Aborted when the explorer is taken away: whatever listens or waits outside of `root` goes with
+   * it.
+   */
   readonly signal: AbortSignal;
   readonly state: View;
   /** Not there until the first translation; parts are painted only with one. */

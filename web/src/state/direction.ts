@@ -1,4 +1,5 @@
-/* A direction as the page writes it: a checkpoint's name and, where it has many languages, the two that are meant. */
+/* A direction as the page writes it: a checkpoint's name and, where it has many languages, the two
+   that are meant. */
 
 /** Two languages by the checkpoint's own codes, such as "deu_Latn". */
 export interface LanguagePair {
@@ -23,7 +24,10 @@ export const readDirection = (written: string): Direction => {
 export const writeDirection = (name: string, pair: LanguagePair | null): string =>
   pair ? `${name}:${pair.src}-${pair.tgt}` : name;
 
-/** The direction that an address asks for: ?direction=NAME, with &src= and &tgt= for one with many languages. */
+/**
+ * The direction that an address asks for: ?direction=NAME, with &src= and &tgt= for one with many
+ * languages.
+ */
 export const directionInSearch = (search: string, directions: readonly string[]): string | null => {
   const part = new URLSearchParams(search);
   const [asked, src, tgt] = ["direction", "src", "tgt"].map((name) => part.get(name));

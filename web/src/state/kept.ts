@@ -1,4 +1,5 @@
-/* What this entry of the browser's history showed last: who comes back, or loads the page again, finds it so. */
+/* What this entry of the browser's history showed last: who comes back, or loads the page again,
+   finds it so. */
 
 const KEY = "explorer";
 const TYPED = "typed";

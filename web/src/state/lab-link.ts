@@ -1,4 +1,5 @@
-/* A link that opens the lab at the same question; all of it in the fragment, which no server sees. */
+/* A link that opens the lab at the same question; all of it in the fragment, which no server
+   sees. */
 
 import type { LabQuestion } from "./ask";
 import { idsIn } from "./permalink";

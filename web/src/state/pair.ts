@@ -1,8 +1,8 @@
 /* The pair that a page opens with, where nobody asked for one. */
 
 /**
- * By the browser's language: from German for a German, into Chinese for a Chinese; null: the page's own first.
- * Never one of those `directions` that have to be fetched from a hub first.
+ * By the browser's language: from German for a German, into Chinese for a Chinese; null: the page's
+ * own first. Never one of those `directions` that have to be fetched from a hub first.
  */
 export const pairOf = (
   language: string,

@@ -44,7 +44,10 @@ export interface PageFields {
   /** Choose another; what these radios do not offer changes nothing. */
   setDirection(direction: string, id?: string): void;
   offers(direction: string, id?: string): boolean;
-  /** Resolves when the fields hold what the address or the first example says: before, they must not be read. */
+  /**
+   * Resolves when the fields hold what the address or the first example says: before, they must not
+   * be read.
+   */
   settled: Promise<unknown>;
 }
 

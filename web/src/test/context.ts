@@ -1,4 +1,5 @@
-/* An explorer's markup and state for the tests of one part of it: a choice paints that part at once. */
+/* An explorer's markup and state for the tests of one part of it: a choice paints that part at
+   once. */
 
 import { afterAll } from "vitest";
 import type { ExplorerContext, Part, Room, Signals } from "../state/context";

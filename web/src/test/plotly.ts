@@ -1,4 +1,5 @@
-/* In place of plotly.js, for tests: it lays each cell out as ten pixels by ten, and remembers what it was given. */
+/* In place of plotly.js, for tests: it lays each cell out as ten pixels by ten, and remembers what
+   it was given. */
 
 import type { Figure, PlotNode, PlotlyApi } from "../plot/plotly";
 

@@ -69,7 +69,10 @@ export const mapOf = (trace: Translation, state: Choice): Float32Array => {
 
 const ALIKE = 0.1;
 
-/** Whether the rows of a square map are nearly the same: on average less than a tenth from their mean (total variation). */
+/**
+ * Whether the rows of a square map are nearly the same: on average less than a tenth from their
+ * mean (total variation).
+ */
 export const rowsAlike = (map: Float32Array, size: number): boolean => {
   const mean = Array.from({ length: size }, (_, j) => {
     let sum = 0;

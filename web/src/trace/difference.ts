@@ -1,4 +1,5 @@
-/* Two translations beside each other: the difference of two maps, and the words that one of them lacks. */
+/* Two translations beside each other: the difference of two maps, and the words that one of them
+   lacks. */
 
 import { SPACE, SPECIAL } from "../protocol/flags";
 import type { Group, Picture } from "./picture";

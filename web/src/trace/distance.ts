@@ -8,7 +8,10 @@ import type { Translation } from "./translation";
 const rowDistance = (one: number[], other: number[]): number =>
   one.reduce((sum, weight, j) => sum + Math.abs(weight - other[j]), 0) / 2;
 
-/** The encoder head whose row of one source token differs most between two sentences of equal length, or null. */
+/**
+ * The encoder head whose row of one source token differs most between two sentences of equal
+ * length, or null.
+ */
 export const mostDifferentHead = (
   a: Translation,
   b: Translation,
@@ -27,7 +30,10 @@ export const mostDifferentHead = (
   return { layer: best.layer, head: best.head };
 };
 
-/** Half the summed distance of each row (total variation), averaged over the rows: 0 alike, 1 apart; null where the shapes differ. */
+/**
+ * Half the summed distance of each row (total variation), averaged over the rows: 0 alike, 1 apart;
+ * null where the shapes differ.
+ */
 export const headDistance = (
   a: Translation,
   b: Translation,

@@ -9,7 +9,10 @@ import type { Translation } from "./translation";
 
 const line = (cells: string[]): string => cells.join(",");
 
-/** A picture as a table for spreadsheets (RFC 4180, with a mark that says UTF-8); cells of the future are empty. */
+/**
+ * A picture as a table for spreadsheets (RFC 4180, with a mark that says UTF-8); cells of the
+ * future are empty.
+ */
 export const csvOf = ({ rows, columns, z, masked }: Picture, kind: Kind): string => {
   const first = kind === "encoder" ? ["query"] : ["query (reads)", "predicts"];
   const head = [...first, ...columns.map((column) => column.text)].map(csvCell);
@@ -24,7 +27,10 @@ export const csvOf = ({ rows, columns, z, masked }: Picture, kind: Kind): string
 const table = (lines: string[][]): string =>
   "\ufeff" + lines.map((cells) => line(cells)).join("\r\n") + "\r\n";
 
-/** Every head of a kind as one table: a line a row of a head's map, a column a token; cells of the future are empty. */
+/**
+ * Every head of a kind as one table: a line a row of a head's map, a column a token; cells of the
+ * future are empty.
+ */
 export const csvOfHeads = (trace: Translation, kind: Kind): string => {
   const { layers, heads, rows, columns } = trace.maps[kind];
   const keys = trace.keys(kind).map(({ s }) => csvCell(s));

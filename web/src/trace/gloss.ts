@@ -1,4 +1,5 @@
-/* A Chinese translation word by word, for who does not read it: where each word comes from, as the aligning head says. */
+/* A Chinese translation word by word, for who does not read it: where each word comes from, as the
+   aligning head says. */
 
 import { PUNCTUATION, SPECIAL } from "../protocol/flags";
 import type { GlossWord } from "../protocol/messages";
@@ -13,7 +14,9 @@ export interface Glossed {
   from: "head" | "glossary" | "";
 }
 
-/** The share of a word's row from which the head is believed; below it a glossary is asked first. */
+/**
+ * The share of a word's row from which the head is believed; below it a glossary is asked first.
+ */
 const SURE = 0.4;
 /** The share from which a source word is named beside the strongest: 喝茶 is "drink tea". */
 const ALSO = 0.3;
@@ -42,7 +45,10 @@ const readsInput = (trace: Translation): boolean => {
   return (own || known) === "input";
 };
 
-/** The source words that the aligning head finds for these tokens, and how much of their rows the strongest gets. */
+/**
+ * The source words that the aligning head finds for these tokens, and how much of their rows the
+ * strongest gets.
+ */
 const sourceOf = (trace: Translation, tokens: number[]): { text: string; weight: number } => {
   const { layer, head } = trace.leading;
   const { rows, columns } = trace.maps.cross;
@@ -67,10 +73,12 @@ export const glossOf = (trace: Translation): Glossed[] => {
     return { ...word, tokens, source: sourceOf(trace, tokens) };
   });
   return words.map(({ s, p, d, tokens, source: { text, weight } }, at) => {
-    // Two words side by side cannot both mean the same one: of a particle a glossary knows better than the head.
+    // Two words side by side cannot both mean the same one: of a particle a glossary knows better
+    // than the head.
     const shared = [at - 1, at + 1].some((beside) => words[beside]?.source.text === text);
     const sure = weight >= SURE && !shared;
-    const particle = shared && s.trim().length === 1; // and no glossary has it: it says nothing by itself
+    // and no glossary has it: it says nothing by itself
+    const particle = shared && s.trim().length === 1;
     const meaning = sure ? text : d || (particle ? "" : text);
     const from = meaning === "" ? "" : sure || !d ? "head" : "glossary";
     return { tokens, text: s.trim(), pinyin: p, meaning, from };

@@ -20,7 +20,10 @@ const begun = (message: StepPayload): TracePayload => {
   } as unknown as TracePayload;
 };
 
-/** A translation while it is written: cross rows only, one a step; a row that was missed stays empty. */
+/**
+ * A translation while it is written: cross rows only, one a step; a row that was missed stays
+ * empty.
+ */
 export class LiveTranslation extends Translation {
   override readonly live = true;
   private readonly rowsSeen: Float32Array[] = [];

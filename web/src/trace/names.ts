@@ -46,7 +46,10 @@ export const roleName = (role: Role): string => t(ROLE_NAMES[role]);
 /** What a role says of a head, as a sentence. */
 export const roleSays = (role: Role): string => t(ROLE_SAYS[role]);
 
-/** What a head mostly does over the corpus that its checkpoint was profiled on; one sentence may differ. */
+/**
+ * What a head mostly does over the corpus that its checkpoint was profiled on; one sentence may
+ * differ.
+ */
 export const usually = (
   trace: Translation,
   kind: Kind,
@@ -68,7 +71,10 @@ export const usually = (
   };
 };
 
-/** How well a cross head aligned the words of pairs that were aligned by hand, and by which reading of its rows. */
+/**
+ * How well a cross head aligned the words of pairs that were aligned by hand, and by which reading
+ * of its rows.
+ */
 const errorRate = ({ rates, readings }: Profile, at: number): string => {
   if (rates[at] === undefined) return "";
   const rate = t("alignment error rate {rate}", { rate: rates[at].toFixed(2) });

@@ -18,7 +18,9 @@ export interface Group {
   text: string;
   special: boolean;
   unknown: boolean;
-  /** Of a row of decoder and cross attention: the token that it reads, and the one that it predicts. */
+  /**
+   * Of a row of decoder and cross attention: the token that it reads, and the one that it predicts.
+   */
   reads?: string;
   predicts?: string;
 }
@@ -53,7 +55,10 @@ const byWord = (tokens: Token[], words: Words): Group[] => {
   return groups;
 };
 
-/** Row and column groups of a kind, before anything is hidden. Cross rows belong to the word they predict. */
+/**
+ * Row and column groups of a kind, before anything is hidden. Cross rows belong to the word they
+ * predict.
+ */
 const groupsOf = (
   trace: Translation,
   kind: Kind,
@@ -76,7 +81,10 @@ const groupsOf = (
   return { rows, columns: keys };
 };
 
-/** The picture of one map [rows, columns]: sums over the pieces of a key, averages over the pieces of a query. */
+/**
+ * The picture of one map [rows, columns]: sums over the pieces of a key, averages over the pieces
+ * of a query.
+ */
 export const slice = (
   trace: Translation,
   kind: Kind,
@@ -104,7 +112,10 @@ export const slice = (
   return { rows, columns, z, masked, hidden };
 };
 
-/** A key and how much of a row it gets; `position` counts from 1, and stands where its text is not the only such. */
+/**
+ * A key and how much of a row it gets; `position` counts from 1, and stands where its text is not
+ * the only such.
+ */
 export interface Link {
   weight: number;
   j: number;

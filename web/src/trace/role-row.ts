@@ -4,7 +4,10 @@ import { PUNCTUATION, SPECIAL } from "../protocol/flags";
 import type { Kind, Place, Role, Token } from "../protocol/messages";
 import type { Translation } from "./translation";
 
-/** How much a row does of a role, and whether it does it at all; roles.ts and analysis/roles.py say how rows count. */
+/**
+ * How much a row does of a role, and whether it does it at all; roles.ts and analysis/roles.py say
+ * how rows count.
+ */
 interface Done {
   much: number;
   does: boolean;
@@ -44,7 +47,10 @@ const counts = (trace: Translation, kind: Kind, role: Role, reading: string, row
   return !isSpecial((kind === "cross" ? trace.tgt : trace.queries(kind))[row]);
 };
 
-/** The row in which a head does most of what `role` says, or the row `present` where it does that, too. */
+/**
+ * The row in which a head does most of what `role` says, or the row `present` where it does that,
+ * too.
+ */
 export const roleRow = (
   trace: Translation,
   kind: Kind,

@@ -1,4 +1,5 @@
-/* Roles of heads: how much of a head a role describes, from where on it is named, which head has it most. */
+/* Roles of heads: how much of a head a role describes, from where on it is named, which head has it
+   most. */
 
 import { percent } from "../i18n/numerals";
 import { t } from "../i18n/words";
@@ -50,7 +51,10 @@ export const roleBar = (role: Role): string => {
   return t("At least 40% of its rows, corrected for what uniform attention would give");
 };
 
-/** The head that has a role most, or null where none has it. Without shares (an older page) it is the sharpest. */
+/**
+ * The head that has a role most, or null where none has it. Without shares (an older page) it is
+ * the sharpest.
+ */
 export const strongestHead = (trace: Translation, kind: Kind, role: Role): Place | null => {
   const table: HeadTable | undefined = trace.heads?.[kind];
   if (!table) return null;

@@ -1,11 +1,15 @@
-/* What is seen, in a sentence: what the chosen head did in the present row of this very translation. */
+/* What is seen, in a sentence: what the chosen head did in the present row of this very
+   translation. */
 
 import { t, type Sentence } from "../i18n/words";
 import type { Kind, Reading, Words } from "../protocol/messages";
 import type { Group, Picture } from "./picture";
 import type { Translation } from "./translation";
 
-/** What a head's row is about, and where it looked most; tokens are named by the whole words that they belong to. */
+/**
+ * What a head's row is about, and where it looked most; tokens are named by the whole words that
+ * they belong to.
+ */
 export interface Looked {
   kind: Kind;
   /** Of a head that aligns: what its rows belong to. */
@@ -54,7 +58,9 @@ const wordOf = (words: Words | undefined, id: number): string => {
     : "";
 };
 
-/** The token of a row, with its word where that is more: rows of one word look at different keys. */
+/**
+ * The token of a row, with its word where that is more: rows of one word look at different keys.
+ */
 const partOfWord = (words: Words | undefined, id: number, part: string): string => {
   const word = wordOf(words, id);
   return word && word !== part ? t("{part} (part of {word})", { part, word }) : part;

@@ -5,7 +5,10 @@ import type { Settings } from "../protocol/messages";
 import { DEFAULTS, METHODS } from "../protocol/registry";
 import type { Translation } from "./translation";
 
-/** The settings that give this translation again: none where it was decoded as the checkpoint is decoded best. */
+/**
+ * The settings that give this translation again: none where it was decoded as the checkpoint is
+ * decoded best.
+ */
 export const decodingOf = ({
   settings,
   automatic,
@@ -32,7 +35,10 @@ const methodText = ({ method, beam, seed }: Settings): string => {
   return method === "sample" ? t("sampled, seed {n}", { n: seed }) : t("greedy");
 };
 
-/** How a translation was decoded; a setting that differs from the checkpoint's own is named with its value. */
+/**
+ * How a translation was decoded; a setting that differs from the checkpoint's own is named with its
+ * value.
+ */
 export const settingsText = ({
   settings,
   own,

@@ -1,4 +1,5 @@
-/* The stops of a first tour, on the sentence that is there: what each says, and what is chosen for it. */
+/* The stops of a first tour, on the sentence that is there: what each says, and what is chosen for
+   it. */
 
 import { type Sentence } from "../i18n/words";
 import type { Kind, Place } from "../protocol/messages";

@@ -54,7 +54,10 @@ export class Translation {
   /** What each step reads: the start, then the target without its last token. */
   reads: Token[];
   steps: Step[];
-  /** A translation that is being written has no words, heads, health or profile yet, and maps of cross attention alone. */
+  /**
+   * A translation that is being written has no words, heads, health or profile yet, and maps of
+   * cross attention alone.
+   */
   readonly words?: { src: Words; reads: Words; tgt: Words };
   readonly heads?: Record<Kind, HeadTable>;
   readonly health?: Health;
@@ -73,7 +76,10 @@ export class Translation {
   marks?: Marks;
   /** ALTI+ through all layers, the map of each kind, once it was asked for. */
   contributions?: Record<Kind, Float32Array>;
-  /** The kinds that there are maps of; of a translation that is being written, those that there will be. */
+  /**
+   * The kinds that there are maps of; of a translation that is being written, those that there will
+   * be.
+   */
   readonly kinds: readonly Kind[];
   /** Whether probabilities and candidates are known. */
   readonly scored: boolean;

@@ -1,4 +1,5 @@
-/* The head view: two lines of tokens and the links between them; several heads may lie over each other. */
+/* The head view: two lines of tokens and the links between them; several heads may lie over each
+   other. */
 
 import { HEAD_COLOURS } from "../../design/scales";
 import { el } from "../../dom/element";

@@ -52,7 +52,10 @@ const chip = (trace: Translation, side: Side, i: number): HTMLElement => {
   return node;
 };
 
-/** A question mark, and words for who does not see it, on the chips of words that may be left out or invented. */
+/**
+ * A question mark, and words for who does not see it, on the chips of words that may be left out or
+ * invented.
+ */
 const doubt = (node: HTMLElement, side: Side, on: boolean): void => {
   node.classList.toggle("doubted", on);
   node.querySelector(".doubt")?.remove();
@@ -87,7 +90,10 @@ const follow = (box: HTMLElement, node?: HTMLElement): void => {
 
 type Shades = Record<Side, (number | null)[] | null>;
 
-/** Weights that shade each side, or null: the row of the step (or of the token pointed at), or a column of it. */
+/**
+ * Weights that shade each side, or null: the row of the step (or of the token pointed at), or a
+ * column of it.
+ */
 const shades = (x: Needs): Shades => {
   const { kind, step, query, peek } = x.state;
   const { columns, rows } = x.trace.maps[kind];
@@ -261,7 +267,8 @@ export const makeChips = (x: Needs): Part => {
   const paint = (changed: Changed) => {
     const anew = built !== x.trace;
     if (anew) build();
-    else followAll(); // before anything is written: a look at a place would lay the page out once more
+    // before anything is written: a look at a place would lay the page out once more
+    else followAll();
     if (anew || changed.has("marks") || changed.has("language")) paintDoubts();
     paintWhere();
     const shade = shades(x);

@@ -1,4 +1,5 @@
-/* What a picture says of itself, written below it: sentence, translation, head, checkpoint, settings. */
+/* What a picture says of itself, written below it: sentence, translation, head, checkpoint,
+   settings. */
 
 import { svgEl } from "../../dom/element";
 import { PAPER } from "./paper";
@@ -11,7 +12,10 @@ const LETTER = 5.8; // a letter's width, on average; a Chinese one has twice as 
 const widthOf = (text: string): number =>
   [...text].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 2 : 1), 0) * LETTER;
 
-/** A text in lines that are no wider than `room` pixels; it breaks at spaces, and where it has none anywhere. */
+/**
+ * A text in lines that are no wider than `room` pixels; it breaks at spaces, and where it has none
+ * anywhere.
+ */
 export const wrapped = (text: string, room: number): string[] => {
   const lines = [""];
   for (const part of text.match(/[^\s\u2e80-\uffff]+\s*|\s+|[\u2e80-\uffff]/g) ?? []) {

@@ -1,4 +1,5 @@
-/* Take it away: pictures and tables made here, exact arrays and the offline page from the server. */
+/* Take it away: pictures and tables made here, exact arrays and the offline page from the
+   server. */
 
 import { copyText } from "../../dom/clipboard";
 import { drawing, saveAs } from "../../dom/download";
@@ -54,7 +55,10 @@ const stem = (x: Needs, format: Format, figure: string): string => {
   return `${all}-${kind}-${view === "aggregate" ? aggregate : `L${layer + 1}H${head + 1}`}`;
 };
 
-/** The translation with 32-bit weights: the server decodes again (the same text gives the same weights); an offline page holds them. */
+/**
+ * The translation with 32-bit weights: the server decodes again (the same text gives the same
+ * weights); an offline page holds them.
+ */
 const exact = async (x: Needs, server: ExplorerServer | null): Promise<Translation> => {
   if (x.trace.encoding === "f32") return x.trace;
   if (!server) throw new Error(t("the server is needed for this"));

@@ -52,7 +52,10 @@ const drawNames = (page: Paper, layers: number, heads: number, { layer, head }: 
     });
 };
 
-/** All heads of the present kind: one picture a tile (a cell stays one colour), names and legend as text. */
+/**
+ * All heads of the present kind: one picture a tile (a cell stays one colour), names and legend as
+ * text.
+ */
 export const mosaicSvg = (trace: Translation, state: View, scaleName: string): string => {
   const { kind, scale, palette } = state;
   const { layers, heads } = trace.maps[kind];

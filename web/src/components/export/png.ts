@@ -1,4 +1,5 @@
-/* The resolution of a PNG, which a canvas does not write: the chunk pHYs. Source: PNG specification, 11.3.4.3. */
+/* The resolution of a PNG, which a canvas does not write: the chunk pHYs. Source: PNG
+   specification, 11.3.4.3. */
 
 const INCH = 0.0254; // metres
 const AFTER = 33; // bytes of the signature and the header, which comes first

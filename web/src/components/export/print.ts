@@ -1,13 +1,18 @@
-/* A picture as PDF: the browser prints it on a page of its size, with real letters and lines, in any script. */
+/* A picture as PDF: the browser prints it on a page of its size, with real letters and lines, in
+   any script. */
 
 import { el } from "../../dom/element";
 
 const KEPT = 60_000; // ms that a browser has to print
 
-/** A page that holds the picture alone; `width` and `height` in CSS pixels, `name` is offered as the file's. */
+/**
+ * A page that holds the picture alone; `width` and `height` in CSS pixels, `name` is offered as the
+ * file's.
+ */
 export const printable = (svg: string, name: string, width: number, height: number): string => {
   const title = name.replace(/[<&]/g, "");
-  const size = `${Math.ceil(width)}px ${Math.ceil(height) + 1}px`; // a pixel more: rounding must not make a second page
+  // a pixel more: rounding must not make a second page
+  const size = `${Math.ceil(width)}px ${Math.ceil(height) + 1}px`;
   return (
     `<!doctype html><meta charset="utf-8"><title>${title}</title>` +
     `<style>@page{size:${size};margin:0}body{margin:0}svg{display:block}</style>${svg}`

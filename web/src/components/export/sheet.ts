@@ -1,4 +1,5 @@
-/* How a picture is written: its width, the resolution of a PNG, and whether it says what it shows. */
+/* How a picture is written: its width, the resolution of a PNG, and whether it says what it
+   shows. */
 
 import { el } from "../../dom/element";
 import { recall, remember } from "../../dom/storage";

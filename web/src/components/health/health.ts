@@ -1,4 +1,5 @@
-/* Input health, before and after: how a text is split, what was normalised, how near its limits it is. */
+/* Input health, before and after: how a text is split, what was normalised, how near its limits it
+   is. */
 
 import { TICK, el, icon } from "../../dom/element";
 import { clamp } from "../../format/number";
@@ -152,7 +153,9 @@ const outcome = ({ shares, problem, truncated, produced }: Facts): HTMLElement[]
   return items;
 };
 
-/** Words that are marked, by which the lab is asked about them, and how often such a mark is right. */
+/**
+ * Words that are marked, by which the lab is asked about them, and how often such a mark is right.
+ */
 const doubt = (side: "src" | "tgt", { doubts, ask }: Facts): HTMLElement[] => {
   const marked = doubts?.[side] ?? [];
   if (!marked.length) return [];

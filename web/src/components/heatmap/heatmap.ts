@@ -7,43 +7,18 @@ import type { HeatView } from "../../plot/heat";
 import type { MapSize } from "../../plot/measure";
 import type { PlotNode } from "../../plot/plotly";
 import type { Kind } from "../../protocol/messages";
-import type { Changed, ExplorerContext, Part } from "../../state/context";
+import type { Changed, Part } from "../../state/context";
 import type { Cell } from "../../state/view";
 import type { Picture } from "../../trace/picture";
 import { type Ahead, drawHidden, makeAhead } from "./ahead";
 import { axesOf, cellAt } from "./axes";
 import { type Buttons, makeButtons } from "./buttons";
 import { listenToHands } from "./hands";
+import { HEAVY, type Needs } from "./needs";
 import { type OverlayView, makeOverlay } from "./overlay";
 import { type Drawn, keyOf, makePlots, measured, onPaper, placeOf, putCells } from "./plots";
 import { makeScroll } from "./scroll";
 import { Sight } from "./sight";
-
-type Needs = Pick<
-  ExplorerContext,
-  | "signal"
-  | "enter"
-  | "find"
-  | "state"
-  | "trace"
-  | "version"
-  | "changed"
-  | "set"
-  | "places"
-  | "moved"
-  | "picture"
-  | "colours"
-  | "rowIndex"
-  | "headName"
-  | "as"
-  | "chooseRow"
-  | "pinCell"
->;
-
-const HEAVY =
-  "trace kind map scale palette labels unit specials theme language size view fit presenting".split(
-    " ",
-  );
 
 class Heatmap implements Part {
   readonly needs = [...HEAVY, "step", "query", "hover", "pins", "playing", "numbers"];
@@ -157,7 +132,8 @@ class Heatmap implements Part {
   private fitted(): void {
     const fit = !this.x.state.fit;
     this.x.set({ fit });
-    if (fit) requestAnimationFrame(() => this.box.scrollIntoView({ block: "nearest" })); // once it is drawn
+    // once it is drawn
+    if (fit) requestAnimationFrame(() => this.box.scrollIntoView({ block: "nearest" }));
   }
   private name(): void {
     const head = this.x.headName();
@@ -185,7 +161,10 @@ class Heatmap implements Part {
     return [keyOf(x, x.version, this.seen!), view];
   }
 
-  /** Another head of the same size: its picture takes the place of Plotly's at once; Plotly, which draws for longer, is told when there is time. */
+  /**
+   * Another head of the same size: its picture takes the place of Plotly's at once; Plotly, which
+   * draws for longer, is told when there is time.
+   */
   private refill(): void {
     const { x, plot } = this;
     const cells = shownCells(x.picture(), x.state.scale);

@@ -18,7 +18,10 @@ export interface NumbersView {
 
 export interface Numbers {
   node: SVGElement;
-  /** Write what is in sight of the axes; `key` names all that it depends on: as long as it stays, nothing is done. */
+  /**
+   * Write what is in sight of the axes; `key` names all that it depends on: as long as it stays,
+   * nothing is done.
+   */
   paint(axes: Axes, key: string, view: () => NumbersView): void;
   clear(): void;
 }

@@ -1,4 +1,5 @@
-/* What lies over a map: the present row, the cell pointed at, pins, lines between cells, the future's hatching. */
+/* What lies over a map: the present row, the cell pointed at, pins, lines between cells, the
+   future's hatching. */
 
 import { el, svgEl } from "../../dom/element";
 import { gapOf } from "../../plot/cells";
@@ -51,7 +52,10 @@ const between = (axis: Axis): string[] => {
   return Array.from({ length: count }, (_, n) => axis.l2p(start + n - 0.5).toFixed(2));
 };
 
-/** Lines between the cells wherever Plotly's axes have them now. No repeated background: WebKit rounds its tiles to whole pixels. */
+/**
+ * Lines between the cells wherever Plotly's axes have them now. No repeated background: WebKit
+ * rounds its tiles to whole pixels.
+ */
 const rulesOf = ({ x, y }: Axes): string =>
   between(x)
     .map((at) => `M${at} 0V${y._length}`)
@@ -78,7 +82,10 @@ const futureOf = (axes: Axes, picture: Picture, left: number, top: number): stri
   return `polygon(${points.map(([px, py]) => `${px - left}px ${py - top}px`).join(",")})`;
 };
 
-/** Mark the labels of the present row and of the column pointed at, without asking Plotly to lay out again. */
+/**
+ * Mark the labels of the present row and of the column pointed at, without asking Plotly to lay out
+ * again.
+ */
 const markTicks = ({ plot, picture, row, hover }: OverlayView, axes: Axes): void => {
   const mark = (selector: string, shown: number[], index: number, name: string) =>
     plot

@@ -1,4 +1,5 @@
-/* One plot for each kind of attention, and of what it is drawn: what is drawn already is only shown. */
+/* One plot for each kind of attention, and of what it is drawn: what is drawn already is only
+   shown. */
 
 import type { Colour } from "../../design/colour";
 import { el } from "../../dom/element";
@@ -102,7 +103,10 @@ const PAPER = { width: 1000, height: 410 }; // pixels of a page that are left fo
 export const onPaper = ({ width, height }: HeatView): number =>
   Math.min(1.5, PAPER.width / width, PAPER.height / height);
 
-/** Put a picture of cells where Plotly has its own; false: it has none. Plotly itself draws for longer. */
+/**
+ * Put a picture of cells where Plotly has its own; false: it has none. Plotly itself draws for
+ * longer.
+ */
 export const putCells = (
   plot: PlotNode,
   cells: Cells,
@@ -111,7 +115,8 @@ export const putCells = (
 ): boolean => {
   const image = plot.querySelector<SVGImageElement>(".heatmaplayer image");
   if (!image) return false;
-  const smooths = image.style.imageRendering !== "pixelated"; // Plotly knows which browsers do: Safari
+  // Plotly knows which browsers do: Safari
+  const smooths = image.style.imageRendering !== "pixelated";
   const least = smooths ? devicePixelRatio * Math.max(width, height) : 0;
   image.href.baseVal = cellPicture(cells, table, least);
   plot.data[0].z = cells;

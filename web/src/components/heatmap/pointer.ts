@@ -35,7 +35,8 @@ export const listenToPointer = (box: HTMLElement, props: PointerProps): void => 
     down = null;
     const cell = far !== null && far < STILL ? cellAt(event) : null;
     if (!cell) return;
-    const again = event.timeStamp - clicked < DOUBLE_CLICK; // the second press falls on the cover too: no dblclick comes
+    // the second press falls on the cover too: no dblclick comes
+    const again = event.timeStamp - clicked < DOUBLE_CLICK;
     clicked = again ? -Infinity : event.timeStamp;
     props.click(cell, event, again);
   };

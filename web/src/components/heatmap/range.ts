@@ -21,7 +21,9 @@ export const rangeFrom = (picture: Picture, size: MapSize, first: First): Range 
   return { x: [x - 0.5, x + size.columns - 0.5], y: [y + size.rows - 0.5, y - 0.5] };
 };
 
-/** Where a frame that is too small for the whole map begins, to hold `row` and its strongest cell. */
+/**
+ * Where a frame that is too small for the whole map begins, to hold `row` and its strongest cell.
+ */
 export const revealed = (picture: Picture, size: MapSize, first: First, row: number): First => {
   const values = picture.z[row] || [];
   const column = values.indexOf(Math.max(...values));

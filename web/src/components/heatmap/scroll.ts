@@ -7,7 +7,10 @@ import type { First } from "./range";
 
 export interface Scroll {
   nodes: HTMLElement[];
-  /** Show the bars that are needed for a map of `size` from `first` on; `width` and `height` are the whole plot's. */
+  /**
+   * Show the bars that are needed for a map of `size` from `first` on; `width` and `height` are the
+   * whole plot's.
+   */
   show(
     picture: Picture,
     size: MapSize,
@@ -35,7 +38,9 @@ const makeBar = (name: string): Bar => {
   return { node: el("div", { class: name, tabindex: "-1", hidden: true }, long), long, at: null };
 };
 
-/** Scroll a bar, if it is not there by itself: to say so makes the browser lay the page out at once. */
+/**
+ * Scroll a bar, if it is not there by itself: to say so makes the browser lay the page out at once.
+ */
 const bring = (bar: Bar, way: "scrollLeft" | "scrollTop", to: number): void => {
   if (bar.at !== to) bar.node[way] = bar.at = to;
 };

@@ -39,8 +39,10 @@ class Combo {
     this.field.addEventListener("input", () => this.open(this.field.value));
     this.field.addEventListener("keydown", (event) => this.pressed(event));
     this.field.addEventListener("blur", () => this.close());
-    this.field.addEventListener("change", (event) => event.stopPropagation()); // typing chooses nothing
-    this.list.addEventListener("mousedown", (event) => event.preventDefault()); // the field keeps the focus
+    // typing chooses nothing
+    this.field.addEventListener("change", (event) => event.stopPropagation());
+    // the field keeps the focus
+    this.list.addEventListener("mousedown", (event) => event.preventDefault());
     this.list.addEventListener("click", (event) => {
       const item = (event.target as Element).closest("[role=option]");
       if (item) this.pick([...this.list.children].indexOf(item));

@@ -1,4 +1,5 @@
-/* From which language into which, for a checkpoint that has many: two searched lists, and a button that swaps them. */
+/* From which language into which, for a checkpoint that has many: two searched lists, and a button
+   that swaps them. */
 
 import { el, icon, label } from "../../dom/element";
 import { namedLanguages } from "../../i18n/language-names";

@@ -71,7 +71,10 @@ const tiles = (x: Needs): HTMLElement =>
     t("Tiles show"),
   );
 
-/** Figures 3 to 5 of Vaswani et al. 2017: what lies over each other, and whether only one word's arcs are shown. */
+/**
+ * Figures 3 to 5 of Vaswani et al. 2017: what lies over each other, and whether only one word's
+ * arcs are shown.
+ */
 const FIGURES: ((x: Needs) => { only: boolean; overlay: Place[] })[] = [
   (x) => ({ only: true, overlay: aggregateHeads(x.trace, x.state, "layer").slice(0, 8) }),
   () => ({ only: false, overlay: [] }),

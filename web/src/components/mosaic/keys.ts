@@ -10,7 +10,10 @@ type Needs = Pick<ExplorerContext, "state" | "trace">;
 
 const FAR = 1e9; // more tiles than there are
 
-/** Another head by the keyboard: to a neighbour, to the first or the last, on a phone to the next layer. */
+/**
+ * Another head by the keyboard: to a neighbour, to the first or the last, on a phone to the next
+ * layer.
+ */
 export const moveBy = (x: Needs, { tiles, columns }: Layout, key: string): Partial<View> | null => {
   const moves: Record<string, number> = {
     ArrowUp: -columns,

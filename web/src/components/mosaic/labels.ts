@@ -1,4 +1,5 @@
-/* The names round the tiles: heads above, layers beside, and on a phone the layers to choose from. */
+/* The names round the tiles: heads above, layers beside, and on a phone the layers to choose
+   from. */
 
 import { el } from "../../dom/element";
 import { phone } from "../../dom/screen";

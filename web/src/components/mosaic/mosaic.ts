@@ -34,7 +34,10 @@ type Needs = Pick<
 
 /** What names and filters are painted for. */
 const NAMED = ["trace", "kind", "layer", "head", "role", "sort", "language", "size"];
-/** What leaves every tile in its place: a replay does not make the browser lay the page out for a look at the room. */
+/**
+ * What leaves every tile in its place: a replay does not make the browser lay the page out for a
+ * look at the room.
+ */
 const STILL = ["step", "query", "playing", "tile", "overlay", "colours"];
 
 class Mosaic implements Part {

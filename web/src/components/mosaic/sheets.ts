@@ -8,7 +8,10 @@ import type { ExplorerContext } from "../../state/context";
 
 type Needs = Pick<ExplorerContext, "signal" | "enter" | "state" | "trace" | "version" | "colours">;
 
-/** Every kind's maps as small pictures, several cells to a pixel by their largest weight, so that no peak is lost. */
+/**
+ * Every kind's maps as small pictures, several cells to a pixel by their largest weight, so that no
+ * peak is lost.
+ */
 export const makeSheets = (x: Needs) => {
   let sheets = new Map<Kind, Sheet>();
   let state = "";

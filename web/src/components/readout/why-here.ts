@@ -1,4 +1,5 @@
-/* What asks the lab about a cell of the map: the one that was clicked, tapped or chosen by Enter. */
+/* What asks the lab about a cell of the map: the one that was clicked, tapped or chosen by
+   Enter. */
 
 import { label, write } from "../../dom/element";
 import { t } from "../../i18n/words";
@@ -8,7 +9,10 @@ import type { Cell } from "../../state/view";
 
 type Needs = Pick<ExplorerContext, "find" | "state" | "trace" | "picture" | "rowIndex">;
 
-/** The cell of the present row that is asked about: the one that was chosen, or else the strongest; null: none. */
+/**
+ * The cell of the present row that is asked about: the one that was chosen, or else the strongest;
+ * null: none.
+ */
 const askedAbout = (x: Needs): Cell | null => {
   const picture = x.picture();
   const i = x.rowIndex(picture);
@@ -21,7 +25,10 @@ const askedAbout = (x: Needs): Cell | null => {
   return picture.masked(i, j) ? null : { i, j };
 };
 
-/** The button, and what shows it where one head is seen whose translation the lab can be asked about. */
+/**
+ * The button, and what shows it where one head is seen whose translation the lab can be asked
+ * about.
+ */
 export const makeWhyHere = (x: Needs): (() => void) => {
   const button = x.find<HTMLButtonElement>(".why-cell");
   button.addEventListener("click", () => {

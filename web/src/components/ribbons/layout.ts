@@ -11,7 +11,10 @@ export interface Row {
   fresh?: boolean[];
 }
 
-/** A word's place in pixels; `left` and `right` are the ends of its column, where rows stand beside each other. */
+/**
+ * A word's place in pixels; `left` and `right` are the ends of its column, where rows stand beside
+ * each other.
+ */
 export interface WordPlace {
   x: number;
   y: number;
@@ -53,7 +56,9 @@ const total = (numbers: number[]): number => numbers.reduce((sum, each) => sum +
 
 const NEAREST = 7; // pixels between two words
 
-/** The size at which every row fits the width, 16 pixels at most and 13 at least; null: none does. */
+/**
+ * The size at which every row fits the width, 16 pixels at most and 13 at least; null: none does.
+ */
 const fitting = (rows: Row[], room: number): number | null => {
   const fits = (size: number) =>
     rows.every(

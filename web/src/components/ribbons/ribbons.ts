@@ -1,4 +1,5 @@
-/* Words in rows and the links between them as ribbons: the switchboard's three rows, an alignment's two. */
+/* Words in rows and the links between them as ribbons: the switchboard's three rows, an alignment's
+   two. */
 
 import { lookup, rgb } from "../../design/colour";
 import { COLOURS } from "../../design/scales";

@@ -1,4 +1,5 @@
-/* What the model weighed up. Its lines stay while a replay goes from step to step; only what they say changes. */
+/* What the model weighed up. Its lines stay while a replay goes from step to step; only what they
+   say changes. */
 
 import { el, label, write } from "../../dom/element";
 import { clamp, two } from "../../format/number";

@@ -1,4 +1,5 @@
-/* The strongest links of a row. Their lines stay while a replay goes from step to step; only what they say changes. */
+/* The strongest links of a row. Their lines stay while a replay goes from step to step; only what
+   they say changes. */
 
 import { type Colour, rgb } from "../../design/colour";
 import { el, label } from "../../dom/element";

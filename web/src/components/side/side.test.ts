@@ -5,7 +5,10 @@ import { RESUME, makeSide } from "./side";
 
 describe("what stands beside the map", () => {
   afterEach(() => void takeQuestion());
-  /** The example, as if it had been decoded without a beam, or with these hypotheses at its second step. */
+  /**
+   * The example, as if it had been decoded without a beam, or with these hypotheses at its second
+   * step.
+   */
   const shown = ({ lab = false, hypotheses = false } = {}) => {
     const x = new TestContext();
     for (const step of x.trace.steps) delete step.b;

@@ -72,7 +72,10 @@ export const makeSide = (x: Needs): Part => {
     const detail: Resuming = { prefix, word };
     list.dispatchEvent(new CustomEvent(RESUME, { detail, bubbles: true }));
   };
-  /** Whether the page goes on from what is shown: what is still being written has no text of its own yet. */
+  /**
+   * Whether the page goes on from what is shown: what is still being written has no text of its own
+   * yet.
+   */
   const asked = () => hasLab() && !x.trace.live;
   const why = (word: string, chosen: boolean) =>
     askAbout(x.trace, "contrast", {

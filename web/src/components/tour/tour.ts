@@ -1,4 +1,5 @@
-/* A first tour on the sentence that is there: offered once, skipped at will, and begun again by its button. */
+/* A first tour on the sentence that is there: offered once, skipped at will, and begun again by its
+   button. */
 
 import { el } from "../../dom/element";
 import { recall, remember } from "../../dom/storage";

@@ -1,4 +1,5 @@
-/* Translations that begin as somebody chose: with a candidate of what is shown, or as a link says. */
+/* Translations that begin as somebody chose: with a candidate of what is shown, or as a link
+   says. */
 
 import type { Resuming } from "../../components/side/side";
 import { t, tMessage } from "../../i18n/words";
@@ -14,7 +15,9 @@ import type { Explorer } from "../../tabs/explorer/explorer";
 import { isBusy } from "./busy";
 
 export interface Beginning {
-  /** Translate on from a candidate: the translation begins with the tokens before it, and with it. */
+  /**
+   * Translate on from a candidate: the translation begins with the tokens before it, and with it.
+   */
   resume(chosen: Resuming): Promise<void>;
   /** Translate what a link is to. */
   follow(link: Linked): Promise<void>;

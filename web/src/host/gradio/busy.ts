@@ -7,7 +7,10 @@ const PULSE = 3000; // ms between questions whether the server is still there
 
 export const isBusy = (): boolean => document.body.classList.contains("busy");
 
-/** What turns it on and off; `lost` is called when nothing comes any more, `gone` asked whether anybody answers. */
+/**
+ * What turns it on and off; `lost` is called when nothing comes any more, `gone` asked whether
+ * anybody answers.
+ */
 export const makeBusy = (
   lost: () => void,
   gone: () => Promise<boolean> = serverGone,

@@ -1,4 +1,5 @@
-/* What Gradio says of a lost connection, in the page's language; it loads the page again once the server answers. */
+/* What Gradio says of a lost connection, in the page's language; it loads the page again once the
+   server answers. */
 
 import { type Sentence, t } from "../../i18n/words";
 

@@ -4,7 +4,8 @@ import type { Explorer } from "../../tabs/explorer/explorer";
 import { direction, field } from "./fields";
 
 /**
- * The result as soon as the text differs; all of it under another direction, or where the text was refused (`all`).
+ * The result as soon as the text differs; all of it under another direction, or where the text was
+ * refused (`all`).
  * True: under another direction.
  */
 export const dim = ({ trace }: Explorer, all = false): boolean => {

@@ -7,7 +7,10 @@ import { pageData } from "../../tabs/page";
 
 export type Asks = Pick<ExplorerServer, "ready">;
 
-/** What was chosen of each checkpoint, by the id of the radios and its name; nothing: as it is by itself. */
+/**
+ * What was chosen of each checkpoint, by the id of the radios and its name; nothing: as it is by
+ * itself.
+ */
 const chosen = new Map<string, LanguagePair>();
 
 const key = (id: string, name: string): string => `${id} ${name}`;
@@ -51,7 +54,10 @@ const changed = (id: string): void => {
 const AGAIN = 1000; // ms between two questions
 const SELDOM = 5000; // where nobody has asked for the model yet
 
-/** What stands beside the radios `id`: pickers, as long as the checkpoint that is chosen has many languages. */
+/**
+ * What stands beside the radios `id`: pickers, as long as the checkpoint that is chosen has many
+ * languages.
+ */
 class LanguageRow {
   private readonly known = new Map<string, Languages | null>();
   private pickers: ReturnType<typeof languagePickers> | null = null;
@@ -107,7 +113,9 @@ class LanguageRow {
   }
 }
 
-/** Keep language pickers beside the radios `id`; `place` puts them there. Gives what looks again. */
+/**
+ * Keep language pickers beside the radios `id`; `place` puts them there. Gives what looks again.
+ */
 export const keepLanguages = (
   id: string,
   place: (node: HTMLElement) => void,
@@ -117,7 +125,9 @@ export const keepLanguages = (
   return () => void row.look();
 };
 
-/** Pickers of the page's own directions, below the tabs: they hold for the lab and the lesson too. */
+/**
+ * Pickers of the page's own directions, below the tabs: they hold for the lab and the lesson too.
+ */
 export const keepPageLanguages = (server: Asks): (() => void) => {
   const place = (node: HTMLElement) => document.querySelector("#tabs > .tab-wrapper")?.after(node);
   return keepLanguages("direction", place, server);

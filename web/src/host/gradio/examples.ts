@@ -15,7 +15,10 @@ export interface Examples {
   open(id: string, byItself?: boolean): Promise<void>;
   /** Offer those of the chosen direction. */
   offer(): void;
-  /** Another direction was chosen: its example is opened, unless the field holds a sentence of the visitor's; false then. */
+  /**
+   * Another direction was chosen: its example is opened, unless the field holds a sentence of the
+   * visitor's; false then.
+   */
   follow(): boolean;
   /** Which one is meant, or the last that was. */
   meant(): string;
@@ -32,7 +35,10 @@ export interface ExamplesProps {
 
 const BETWEEN = 4; // pixels from pill to pill
 
-/** What follows the pills stands beside the last that is seen: their box is wider where the next one wraps. */
+/**
+ * What follows the pills stands beside the last that is seen: their box is wider where the next one
+ * wraps.
+ */
 const closeUp = (box: HTMLElement, next: HTMLElement): void => {
   const seen = [...box.children].filter((pill) => (pill as HTMLElement).style.visibility === "");
   const { right } = box.getBoundingClientRect();
@@ -59,11 +65,15 @@ const hideCut = (x: Explorer): IntersectionObserver => {
 export const makeExamples = (x: Explorer, props: ExamplesProps): Examples => {
   const all = pageData().examples;
   const whole = hideCut(x);
-  const others = x.find<HTMLSelectElement>(".more-examples"); // all of them by their text: few have a name, and not every name finds room
+  // all of them by their text: few have a name, and not every name finds room
+  const others = x.find<HTMLSelectElement>(".more-examples");
   let opening = 0; // two may be on their way at once: the later one is meant
   let meant = "";
 
-  /** Put an example's sentence and direction into the fields; until the page has filled them itself, only the sentence. */
+  /**
+   * Put an example's sentence and direction into the fields; until the page has filled them itself,
+   * only the sentence.
+   */
   const ask = (example: Example) => {
     setField(field("source-text"), example.text);
     if (props.isSettled()) setDirection(example.direction);
@@ -121,7 +131,8 @@ export const makeExamples = (x: Explorer, props: ExamplesProps): Examples => {
     return true;
   };
 
-  const near: ScrollIntoViewOptions = { block: "nearest", inline: "nearest" }; // a browser leaves what it sees a corner of
+  // a browser leaves what it sees a corner of
+  const near: ScrollIntoViewOptions = { block: "nearest", inline: "nearest" };
   x.find(".try").addEventListener("focusin", (event) =>
     (event.target as Element).scrollIntoView(near),
   );

@@ -8,10 +8,8 @@ import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { HubServer } from "../../protocol/hub";
 import type { Message, TracePayload } from "../../protocol/messages";
-import { type Answer, type ExplorerServer } from "../../protocol/server";
-import { comparisonInLink } from "../../state/compare-link";
+import type { ExplorerServer } from "../../protocol/server";
 import { readDirection } from "../../state/direction";
-import { readPermalink } from "../../state/permalink";
 import { Explorer } from "../../tabs/explorer/explorer";
 import { type Props, type Watch, firstExample, pageData } from "../../tabs/page";
 import { type Beginning, makeBeginning } from "./beginning";
@@ -30,23 +28,15 @@ import {
   settle,
 } from "./fields";
 import { keepPageLanguages, rememberLanguages } from "./direction";
-import { Here, type Local } from "./here";
+import { Here, type Lends } from "./here";
 import { offerHub } from "./hub";
 import { makeInspection } from "./inspection";
+import { type Keeping, makeKeeping } from "./keeping";
 import { listenToKeys, press } from "./keys";
+import { listenToPage, within } from "./listening";
 import { makeLoading } from "./loading";
 import { type Fields, type Opening, keepShown, readOpening } from "./opening";
 import { makeSettingsSheet } from "./settings-sheet";
-
-const within = (event: Event, selector: string): Element | null =>
-  (event.target as Element).closest(selector);
-
-const KEPT = 300; // ms
-
-/** A server that lets browsers compute with its checkpoints. */
-interface Lends {
-  local(request: { direction: string }): Promise<Answer<Local>>;
-}
 
 class ExplorerPage {
   private readonly x: Explorer;
@@ -64,8 +54,11 @@ class ExplorerPage {
   private last: string | null = null;
   private pressed = 0;
   private settled = false;
-  private keeping = 0;
-  /** The settings as they stood before anybody touched them, at the last press, and for what is shown. */
+  private readonly keeping: Keeping;
+  /**
+   * The settings as they stood before anybody touched them, at the last press, and for what is
+   * shown.
+   */
   private untouched = "";
   private pressedWith = "";
   private shownWith = "";
@@ -80,8 +73,9 @@ class ExplorerPage {
     const lends = given?.local ? (given as ExplorerServer & Lends) : null;
     this.here = lends && new Here(lends, (text) => this.x.notice(text));
     const server = this.here?.server ?? given;
-    const x = (this.x = new Explorer(element, { server, onPick: () => this.keep() }));
+    const x = (this.x = new Explorer(element, { server, onPick: () => this.keeping.soon() }));
     entry.explorer = x;
+    this.keeping = makeKeeping(x, () => this.settled);
     this.busy = makeBusy(() => this.lost(), server?.gone);
     this.examples = makeExamples(x, {
       isSettled: () => this.settled,
@@ -169,13 +163,6 @@ class ExplorerPage {
     }
     dim(this.x);
   }
-  /** What is chosen is kept once nothing more is for a moment: a browser limits how often its history is written. */
-  private keep(): void {
-    clearTimeout(this.keeping);
-    this.keeping = window.setTimeout(() => {
-      if (this.settled) keepShown(this.x);
-    }, KEPT);
-  }
   private lost(): void {
     this.run++;
     this.x.restore();
@@ -193,40 +180,36 @@ class ExplorerPage {
 
   /* ---- what a visitor does ---- */
   private listen(): void {
-    document.addEventListener("change", (event) => {
-      if (!this.settled || !within(event, "#direction")) return;
-      this.examples.offer();
-      this.loading();
-      if (!this.examples.follow()) this.turned();
+    listenToPage({
+      turned: () => {
+        if (!this.settled) return;
+        this.examples.offer();
+        this.loading();
+        if (!this.examples.follow()) this.turned();
+      },
+      typed: () => {
+        if (this.x.find(".notice.error")) this.x.notice(""); // it was about another text
+        dim(this.x);
+        this.inspect();
+        this.keeping.soon(); // what is kept while a script reloads the page is lost
+      },
+      clicked: (event) => this.clicked(event),
+      left: () => this.keeping.now(),
+      spoken: () => {
+        this.loading();
+        this.speak();
+      },
+      readdressed: () => {
+        this.settled = false; // what is still shown is not of this address
+        // a link put into an open page's address is followed like one that opens it
+        location.reload();
+      },
     });
-    document.addEventListener("input", (event) => {
-      if (!event.isTrusted || !within(event, "#source-text")) return;
-      if (this.x.find(".notice.error")) this.x.notice(""); // it was about another text
-      dim(this.x);
-      this.inspect();
-      this.keep(); // not only as the page goes: what is kept while a script reloads it is lost
-    });
-    document.addEventListener("click", (event) => this.clicked(event), true);
     listenToKeys();
-    addEventListener("pagehide", () => {
-      if (this.settled) keepShown(this.x);
-    });
-    addEventListener("explorer-language", () => {
-      this.loading();
-      this.speak();
-    });
-    this.x.root.addEventListener(
-      RESUME,
-      (event) => void this.beginning?.resume((event as CustomEvent<Resuming>).detail),
-    );
-    this.x.root.addEventListener(SWITCH, (event) =>
-      setDirection((event as CustomEvent<string>).detail),
-    );
-    addEventListener("hashchange", () => {
-      if (!readPermalink(location.hash) && !comparisonInLink()) return;
-      this.settled = false; // what is still shown is not of this address
-      location.reload(); // a link put into an open page's address is followed like one that opens it
-    });
+    const on = <Detail>(name: string, run: (detail: Detail) => void) =>
+      this.x.root.addEventListener(name, (event) => run((event as CustomEvent<Detail>).detail));
+    on<Resuming>(RESUME, (chosen) => void this.beginning?.resume(chosen));
+    on<string>(SWITCH, setDirection);
   }
   /** Another direction was chosen, and the sentence stays. */
   private turned(): void {

@@ -25,8 +25,8 @@ export const fillNow = (id: string, value: string): void => {
 };
 
 /**
- * Fill a field, and once more where Gradio mounts it only afterwards, empty: until it has held for ten looks after
- * the page is `ready`, or something else is wanted in it.
+ * Fill a field, and once more where Gradio mounts it only afterwards, empty: until it has held for
+ * ten looks after the page is `ready`, or something else is wanted in it.
  */
 export const keepFilled = (
   id: string,
@@ -53,7 +53,10 @@ export const offers = (value: string, id = "direction"): boolean => offersDirect
 const TRIES = 100;
 const BETWEEN = 20; // ms
 
-/** Gradio fills the fields when it has time: resolves once the direction is chosen, or after two seconds. */
+/**
+ * Gradio fills the fields when it has time: resolves once the direction is chosen, or after two
+ * seconds.
+ */
 export const filledWith = async (way: string): Promise<void> => {
   for (let tries = 0; tries < TRIES && direction() !== way; tries++)
     await new Promise((done) => setTimeout(done, BETWEEN));
@@ -78,7 +81,10 @@ export const settingText = (name: string): string =>
   )?.value ?? "";
 
 let settled: () => void;
-/** Resolves when the fields hold what the address or the first example says: before, they must not be read. */
+/**
+ * Resolves when the fields hold what the address or the first example says: before, they must not
+ * be read.
+ */
 export const pageSettled = new Promise<void>((done) => {
   settled = done;
 });
@@ -94,7 +100,10 @@ const fit = (node: HTMLElement): void => {
   node.style.flex = "";
 };
 
-/** Safari before 26.2 leaves a field as tall as it was: a field's own height, for page.css, whenever its text or its width may have changed. */
+/**
+ * Safari before 26.2 leaves a field as tall as it was: a field's own height, for page.css, whenever
+ * its text or its width may have changed.
+ */
 const fitFields = (): void => {
   if (CSS.supports("field-sizing", "content")) return;
   document.body.classList.add("fit");
@@ -110,7 +119,10 @@ const fitFields = (): void => {
   void pageSettled.then(() => FITTED.map(field).forEach((node) => node && seen.observe(node)));
 };
 
-/** A result that Gradio disables could not be reached by Tab: it is read-only instead, whatever Gradio draws anew. */
+/**
+ * A result that Gradio disables could not be reached by Tab: it is read-only instead, whatever
+ * Gradio draws anew.
+ */
 const reachable = (node: Field | null): void => {
   if (!node || node.readOnly) return;
   const free = () => {
@@ -127,7 +139,10 @@ const tabsFirst = (): void => {
   if (tabs && top) tabs.after(top);
 };
 
-/** What Gradio's fields lack: a name that is spoken, a place for the Tab key, and a height that follows the text. */
+/**
+ * What Gradio's fields lack: a name that is spoken, a place for the Tab key, and a height that
+ * follows the text.
+ */
 export const dressFields = (): void => {
   const dress = () => {
     const labels: Record<string, Sentence> = {
@@ -156,7 +171,10 @@ const ARROWS: Record<string, number> = {
   ArrowDown: 1,
 };
 
-/** Gradio names each radio apart, so that no browser sees a group in them; arrows choose the neighbour. */
+/**
+ * Gradio names each radio apart, so that no browser sees a group in them; arrows choose the
+ * neighbour.
+ */
 export const groupRadios = (): void => {
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLInputElement;

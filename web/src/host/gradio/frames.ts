@@ -4,10 +4,12 @@ const STEADY = 60; // frames in a row
 const AT_MOST = 600; // frames that are looked at
 
 /**
- * End what Gradio asks for in every frame for ever: the clock of its sign that the page loads, which goes on when the sign is gone.
+ * End what Gradio asks for in every frame for ever: the clock of its sign that the page loads,
+ * which goes on when the sign is gone.
  *
- * Nothing names that request, but requests are numbered: where `STEADY` frames in a row each brought one that is not of
- * our scripts, the last is taken back, and with it all that would follow.
+ * Nothing names that request, but requests are numbered: where `STEADY` frames in a row each
+ * brought one that is not of our scripts, the last is taken back, and with it all that would
+ * follow.
  */
 export const endLoadingClock = (): void => {
   const ask = window.requestAnimationFrame;

@@ -1,4 +1,5 @@
-/* "Compute here": a served page's translations on the visitor's own machine, by the worker of a live page. */
+/* "Compute here": a served page's translations on the visitor's own machine, by the worker of a
+   live page. */
 
 import { el } from "../../dom/element";
 import { recall, remember } from "../../dom/storage";
@@ -25,6 +26,11 @@ export interface Local {
   uncovered?: string;
 }
 type AskLocal = (request: { direction: string }) => Promise<Answer<Local>>;
+
+/** A server that lets browsers compute with its checkpoints. */
+export interface Lends {
+  local: AskLocal;
+}
 
 const KEY = "compute-here";
 const WORKERS = 2;
@@ -93,7 +99,7 @@ export class Here {
   private working = false;
 
   constructor(
-    server: ExplorerServer & { local: AskLocal },
+    server: ExplorerServer & Lends,
     private readonly notice: (text: string) => void,
   ) {
     this.workers = new Workers((request) => server.local(request));

@@ -1,4 +1,5 @@
-/* Models of the hub on Gradio's page: a button at the end of the directions, and the list behind it. */
+/* Models of the hub on Gradio's page: a button at the end of the directions, and the list behind
+   it. */
 
 import { hubDialog } from "../../components/hub/hub";
 import { el } from "../../dom/element";
@@ -8,7 +9,8 @@ import { type Answer, type Refusal, refused } from "../../protocol/server";
 import { pageData } from "../../tabs/page";
 import { setDirectionIn } from "./direction";
 
-const AGAIN = 1000; // ms between two looks while the list is open or something is fetched for this page
+// ms between two looks while the list is open or something is fetched for this page
+const AGAIN = 1000;
 
 class HubPage {
   private list: HubList | null = null;

@@ -35,7 +35,8 @@ export const makeInspection = (x: Explorer, server: ExplorerServer | null): (() 
     const shown = isShown(text, way);
     if (shown) x.health.show(x.trace);
     if (!shown && !text.trim()) return x.health.facts(NOTHING);
-    if (!server || isKnown(text, way, shown)) return; // a quick press is looked at after it: what language is it?
+    // a quick press is looked at after it: what language is it?
+    if (!server || isKnown(text, way, shown)) return;
     if (pending?.text === text && pending.way === way) return;
     const question = (pending = { text, way });
     const tell = (facts: Facts) => {

@@ -13,7 +13,8 @@ export const press = (id: string): void => document.querySelector<HTMLElement>("
 
 const typed = (event: KeyboardEvent): void => {
   if (event.key === "Escape" && isBusy()) press("stop");
-  const composing = event.isComposing || event.keyCode === 229; // 229: Safari, as a composition ends
+  // 229: Safari, as a composition ends
+  const composing = event.isComposing || event.keyCode === 229;
   if (event.key !== "Enter" || event.shiftKey || composing) return;
   const asked = Object.keys(ENTER).find((id) => (event.target as Element).closest("#" + id));
   if (!asked) return;

@@ -22,11 +22,17 @@ export interface Opening {
   fields(current: Fields): Fields;
   /** Whether what was linked to has to be translated yet; only once. */
   isPending(): boolean;
-  /** What was typed before the page was loaded again is put back into the field; false: nothing was, or it has been. */
+  /**
+   * What was typed before the page was loaded again is put back into the field; false: nothing was,
+   * or it has been.
+   */
   retype(): boolean;
 }
 
-/** Keep what is shown, and what is typed since, with the present entry of the browser's history; no server sees it. */
+/**
+ * Keep what is shown, and what is typed since, with the present entry of the browser's history; no
+ * server sees it.
+ */
 export const keepShown = (x: Explorer): void => {
   if (!x.trace || x.trace.live) return;
   const text = field("source-text")?.value ?? "";
@@ -36,7 +42,10 @@ export const keepShown = (x: Explorer): void => {
 const offered = (way: string | null): boolean =>
   !!way && pageData().directions.includes(readDirection(way).name);
 
-/** The direction that the address or else the browser's language asks for, and what is linked to, offered or not. */
+/**
+ * The direction that the address or else the browser's language asks for, and what is linked to,
+ * offered or not.
+ */
 const readAddress = (): { asked: string | null; link: Linked | null } => {
   const { directions, hub } = pageData();
   const asked =

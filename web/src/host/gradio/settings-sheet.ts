@@ -1,4 +1,5 @@
-/* The settings, folded away: the sheet and its button, and whether what is shown was made with them. */
+/* The settings, folded away: the sheet and its button, and whether what is shown was made with
+   them. */
 
 import { el, icon } from "../../dom/element";
 import { t } from "../../i18n/words";
@@ -30,7 +31,8 @@ export const makeSettingsSheet = (x: Explorer, props: SettingsProps): (() => voi
   });
   return () => {
     const { trace } = x;
-    const made = trace && !trace.live ? settingsText(trace) : ""; // nothing is made yet: nothing is claimed
+    // nothing is made yet: nothing is claimed
+    const made = trace && !trace.live ? settingsText(trace) : "";
     const asked = props.shownWith();
     const waits = !!made && asked !== null && settingsAsked() !== asked;
     when.classList.toggle("waits", waits);

@@ -1,4 +1,5 @@
-/* A link to what stands in another tab opens that tab: a station of the lesson, a comparison, positions. */
+/* A link to what stands in another tab opens that tab: a station of the lesson, a comparison,
+   positions. */
 
 import { openTab } from "../../dom/tab";
 import { tables } from "../../i18n/language";
@@ -22,7 +23,9 @@ const TABS: Linked[] = [
 const TRIES = 100;
 const BETWEEN = 100; // ms
 
-/** Open the tab as soon as Gradio has drawn the tabs; on a narrow page it may stand in their menu. */
+/**
+ * Open the tab as soon as Gradio has drawn the tabs; on a narrow page it may stand in their menu.
+ */
 export const followTab = (tries = 0): void => {
   const tab = TABS.find(({ asked }) => asked());
   if (!tab) return;

@@ -1,4 +1,5 @@
-/* The page's side of the worker: calls that are numbered, answered in the end, and can be stopped. */
+/* The page's side of the worker: calls that are numbered, answered in the end, and can be
+   stopped. */
 
 import type { Calls, Name, Reply } from "../../live/calls";
 import type { StepPayload } from "../../protocol/messages";

@@ -1,4 +1,5 @@
-/* Stands at the end of data.js: what the page opens with is on its way before the page's script has come. */
+/* Stands at the end of data.js: what the page opens with is on its way before the page's script has
+   come. */
 
 import { el } from "../../dom/element";
 import { pageLanguage } from "../../i18n/language";
@@ -7,7 +8,8 @@ import { firstExample, pageData } from "../../tabs/page";
 import { opensWith } from "./site";
 
 const { address, words } = pageData();
-const linked = new URLSearchParams(fragment().slice(1)).has("t"); // which is translated, or asked for, later
+// which is translated, or asked for, later
+const linked = new URLSearchParams(fragment().slice(1)).has("t");
 const example = linked ? undefined : firstExample(opensWith());
 for (const href of [example && `${address}${example.id}.json`, words?.[pageLanguage()]])
   if (href)

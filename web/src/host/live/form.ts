@@ -1,4 +1,5 @@
-/* The page's fields, in the shape that the explorer reads: radios as segments, sliders, and their values. */
+/* The page's fields, in the shape that the explorer reads: radios as segments, sliders, and their
+   values. */
 
 import type { Sentence } from "../../i18n/words";
 import { el } from "../../dom/element";

@@ -1,4 +1,5 @@
-/* The page that needs no server: the explorer, Compare and the lab over a worker of this page's own. */
+/* The page that needs no server: the explorer, Compare and the lab over a worker of this page's
+   own. */
 
 import { copyText } from "../../dom/clipboard";
 import { el } from "../../dom/element";
@@ -62,7 +63,8 @@ const translating = (client: Client, weights: Weights, send: (message: object) =
       text: field("source-text")?.value ?? "",
       settings: chosenSettings(),
     };
-    const follows = () => t("The translation follows as soon as the model is here."); // bytes are told above
+    // bytes are told above
+    const follows = () => t("The translation follows as soon as the model is here.");
     await translateHere(client, weights, wanted, stopper.signal, send, follows);
   };
   document.querySelector("#translate")!.addEventListener("click", () => void translate());
@@ -131,7 +133,8 @@ const open = async (): Promise<void> => {
   await fetchWords(pageLanguage());
   dress(first);
   const line = document.querySelector<HTMLElement>("#weights")!;
-  mountTabs((panel) => panel.querySelector(".weights-place")?.append(line)); // wherever they are waited for
+  // wherever they are waited for
+  mountTabs((panel) => panel.querySelector(".weights-place")?.append(line));
   const { version } = site();
   const client = new Client(`worker.js?v=${version}`, `manifest.json?v=${version}`);
   const weights = new Weights(line, client, direction, (name) => offerOf(name)?.size);
@@ -191,5 +194,6 @@ void open().catch((error: unknown) => {
 });
 if ("serviceWorker" in navigator)
   addEventListener("load", () => {
-    navigator.serviceWorker.register(`sw.js?v=${site().version}`).catch(() => undefined); // needs https
+    // needs https
+    navigator.serviceWorker.register(`sw.js?v=${site().version}`).catch(() => undefined);
   });

@@ -1,4 +1,5 @@
-/* The whole explorer for one translation as a single file: the shell with another translation in it. */
+/* The whole explorer for one translation as a single file: the shell with another translation in
+   it. */
 
 import type { TracePayload } from "../../protocol/messages";
 import { escapeHtml } from "../../format/text";
@@ -13,7 +14,10 @@ const packed = async (text: string): Promise<string> => {
   return btoa(binary);
 };
 
-/** `address`: of the shell, in which marks stand where one translation differs from another; Python writes it. */
+/**
+ * `address`: of the shell, in which marks stand where one translation differs from another; Python
+ * writes it.
+ */
 export const offlinePage = async (payload: TracePayload, address: string): Promise<Blob> => {
   const answer = await fetch(address);
   if (!answer.ok)

@@ -1,4 +1,5 @@
-/* A table of positions as the three figures of figures/positions.py: Python draws them empty, the numbers come in here. */
+/* A table of positions as the three figures of figures/positions.py: Python draws them empty, the
+   numbers come in here. */
 
 import type { Figure } from "../../plot/plotly";
 import { LIMITS, POSITIONS } from "../../protocol/registry";

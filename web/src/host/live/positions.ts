@@ -115,7 +115,10 @@ const figureOf = (name: Name, { props, watch }: Channel): HTMLElement => {
   return el("div", {}, el("h2", { text: FIGURES[name] }), box);
 };
 
-/** Everything in `element`; what is chosen is drawn at once, a checkpoint's table once its weights are here. */
+/**
+ * Everything in `element`; what is chosen is drawn at once, a checkpoint's table once its weights
+ * are here.
+ */
 export const mountPositions = (element: HTMLElement, client: Caller, weights: Weights): void => {
   const names = Object.keys(FIGURES) as Name[];
   const told = names.map(() => channel());
@@ -137,7 +140,8 @@ export const mountPositions = (element: HTMLElement, client: Caller, weights: We
     try {
       return curvesOf(drawn, found, dimensionsIn(valuesOf()[4], found.columns));
     } catch (error) {
-      return JSON.stringify({ error: (error as Error).message }); // the other figures do not hang on it
+      // the other figures do not hang on it
+      return JSON.stringify({ error: (error as Error).message });
     }
   };
   const draw = async () => {

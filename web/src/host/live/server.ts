@@ -1,4 +1,5 @@
-/* What the explorer and the lab ask a server for, answered by the worker: the names are the server's. */
+/* What the explorer and the lab ask a server for, answered by the worker: the names are the
+   server's. */
 
 import type { Kind } from "../../protocol/messages";
 import { offlinePage } from "./offline";
@@ -36,7 +37,10 @@ const past = ({ text, direction, settings, id, prefix }: Asked) => ({
   ...(Array.isArray(prefix) ? { prefix: prefix as number[] } : {}),
 });
 
-/** The functions of `server`; what needs the model waits for it. `shell`: where the offline page's shell is. */
+/**
+ * The functions of `server`; what needs the model waits for it. `shell`: where the offline page's
+ * shell is.
+ */
 export const liveServer = (client: Caller, weights: Weights, shell: () => string) => {
   const stoppers = new Map<string, AbortController>();
   const lab = (name: LabName, { run, ...asked }: Asked, more: object) => {

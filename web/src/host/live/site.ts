@@ -29,7 +29,10 @@ export const site = (): Site => pageData().site as Site;
 export const offerOf = (direction: string): Offer | undefined =>
   site().offers.find((offer) => offer.direction === direction);
 
-/** The direction that the page opens with: the one that its address or else the browser's language asks for, if it is offered. */
+/**
+ * The direction that the page opens with: the one that its address or else the browser's language
+ * asks for, if it is offered.
+ */
 export const opensWith = (): string => {
   const { directions } = pageData();
   const asked =

@@ -2,7 +2,10 @@
 
 import { el } from "../../dom/element";
 
-/** Buttons for every panel of #tabs; arrows go from one to the next. `opened` is told the panel that is shown. */
+/**
+ * Buttons for every panel of #tabs; arrows go from one to the next. `opened` is told the panel that
+ * is shown.
+ */
 export const mountTabs = (opened: (panel: HTMLElement) => void): void => {
   const panels = [...document.querySelectorAll<HTMLElement>("#tabs > .tabitem")];
   const list = document.querySelector("#tabs .tab-container")!;

@@ -1,4 +1,5 @@
-/* The weights: fetched when they are wanted, with bytes told, stopped, asked first where data is dear, and removed. */
+/* The weights: fetched when they are wanted, with bytes told, stopped, asked first where data is
+   dear, and removed. */
 
 import { CACHE } from "../../live/store";
 import { t, tMessage } from "../../i18n/words";
@@ -69,7 +70,9 @@ export class Weights {
     await Promise.race([this.fetch(direction), left]);
   }
 
-  /** Resolves once what is on its way is here; fails where nothing is: nothing is fetched for it. */
+  /**
+   * Resolves once what is on its way is here; fails where nothing is: nothing is fetched for it.
+   */
   async underway(direction: string): Promise<void> {
     const coming = this.coming.get(direction);
     if (!coming) throw new Stopped();

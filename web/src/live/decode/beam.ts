@@ -1,4 +1,5 @@
-/* Beam search over one source: the bookkeeping of decode/beam.py, ranking and stopping as in transformers' generate. */
+/* Beam search over one source: the bookkeeping of decode/beam.py, ranking and stopping as in
+   transformers' generate. */
 
 import { Refusal } from "../refusal";
 import type { DecodeConfig } from "./config";
@@ -7,7 +8,10 @@ import { extend, type Beam, type Hypothesis } from "./steps";
 /** A possible next token of a hypothesis that lives: which one, the token, its log-probability. */
 export type Candidate = readonly [parent: number, id: number, logProb: number];
 
-/** What a score is divided by: ((5 + length) / 6)^alpha (Wu et al. 2016, section 7), or length^alpha. */
+/**
+ * What a score is divided by: ((5 + length) / 6)^alpha (Wu et al. 2016, section 7), or
+ * length^alpha.
+ */
 export function penalty(length: number, config: DecodeConfig): number {
   const base = config.penalty_kind === "wu" ? (5 + length) / 6 : length;
   return base ** config.length_penalty;
@@ -16,7 +20,10 @@ export function penalty(length: number, config: DecodeConfig): number {
 /** The least attention that counts: the logarithm of none is endless. */
 const UNREAD = 1e-9;
 
-/** What a score loses for source tokens that were not read: beta times the sum of log min(attention, 1) (equation 14). */
+/**
+ * What a score loses for source tokens that were not read: beta times the sum of log min(attention,
+ * 1) (equation 14).
+ */
 export function covered(hypothesis: Hypothesis, config: DecodeConfig): number {
   if (!config.coverage_penalty) return 0;
   const logs = (hypothesis.coverage ?? []).map((each) =>
@@ -25,7 +32,10 @@ export function covered(hypothesis: Hypothesis, config: DecodeConfig): number {
   return config.coverage_penalty * logs.reduce((a, b) => a + b, 0);
 }
 
-/** The attention that counts as coverage: the mean of cross [L, H, S] over the heads named, of the first `count` tokens. */
+/**
+ * The attention that counts as coverage: the mean of cross [L, H, S] over the heads named, of the
+ * first `count` tokens.
+ */
 export function attentionPaid(
   cross: Float32Array,
   shape: readonly [layers: number, heads: number],
@@ -92,7 +102,10 @@ export class BeamSearch {
     return this.ended.reduce((a, b) => (this.normalised(b) > this.normalised(a) ? b : a));
   }
 
-  /** Take one step; `candidates` come best total first, `read` is each row's attention where coverage counts. */
+  /**
+   * Take one step; `candidates` come best total first, `read` is each row's attention where
+   * coverage counts.
+   */
   grow(candidates: readonly Candidate[], read?: readonly (readonly number[])[]): void {
     const live: Hypothesis[] = [];
     const [parents, places, beams]: [number[], number[], Beam[]] = [[], [], []];
@@ -119,7 +132,10 @@ export class BeamSearch {
     this.done = this.finished();
   }
 
-  /** Nothing lives, or nothing that lives could still push an ended hypothesis out, though it read all of its source. */
+  /**
+   * Nothing lives, or nothing that lives could still push an ended hypothesis out, though it read
+   * all of its source.
+   */
   private finished(): boolean {
     if (!this.live.length) return true;
     if (this.ended.length < this.config.beam) return false;

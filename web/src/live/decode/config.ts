@@ -1,4 +1,5 @@
-/* How one sentence is decoded, and what of that can be: `translator.config.DecodeConfig`, as a public page grants it. */
+/* How one sentence is decoded, and what of that can be: `translator.config.DecodeConfig`, as a
+   public page grants it. */
 
 import { DECODING, DEFAULTS } from "../../protocol/registry";
 import { check } from "../check";

@@ -1,6 +1,10 @@
-/* Seeded random numbers of the page's own: PyTorch's generator cannot be had here, so that a seed gives another text. */
+/* Seeded random numbers of the page's own: PyTorch's generator cannot be had here, so that a seed
+   gives another text. */
 
-/** Numbers from 0 to 1, the same for the same seed: xoshiro128** (Blackman and Vigna 2018), seeded by splitmix. */
+/**
+ * Numbers from 0 to 1, the same for the same seed: xoshiro128** (Blackman and Vigna 2018), seeded
+ * by splitmix.
+ */
 export function generator(seed: number): () => number {
   const state = new Uint32Array(4);
   let mixed = BigInt(seed);

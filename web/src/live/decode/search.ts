@@ -19,7 +19,10 @@ import {
 
 export type Steps = Generator<IdStep, Hypothesis>;
 
-/** What a search is asked: `maxLength` counts produced tokens, the end token too; the target begins with `prefix`. */
+/**
+ * What a search is asked: `maxLength` counts produced tokens, the end token too; the target begins
+ * with `prefix`.
+ */
 export interface Search {
   config: DecodeConfig;
   srcIds: readonly number[];
@@ -28,7 +31,10 @@ export interface Search {
   gates: Gates;
 }
 
-/** Decode one source; yields a step a token, returns the hypothesis that won. A beam of 1 is greedy search. */
+/**
+ * Decode one source; yields a step a token, returns the hypothesis that won. A beam of 1 is greedy
+ * search.
+ */
 export function* search(model: Transformer, encoded: Encoded, asked: Search): Steps {
   const { config, maxLength, prefix } = asked;
   checkTarget(model.config, prefix, maxLength);
@@ -162,7 +168,10 @@ function* byBeam(model: Transformer, cache: Cache, asked: Search, prefix: Hypoth
   return beams.best();
 }
 
-/** The attention that each of the first `rows` rows paid to each source token but the end; nothing where none counts. */
+/**
+ * The attention that each of the first `rows` rows paid to each source token but the end; nothing
+ * where none counts.
+ */
 function paid(
   model: Transformer,
   cache: Cache,
@@ -177,7 +186,10 @@ function paid(
   );
 }
 
-/** The best continuations, best total first: twice the beam, so that enough are left when half of them end. */
+/**
+ * The best continuations, best total first: twice the beam, so that enough are left when half of
+ * them end.
+ */
 function candidates(
   model: Transformer,
   all: Float32Array,

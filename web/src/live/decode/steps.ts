@@ -1,10 +1,14 @@
-/* What every search knows: hypotheses, what must not be chosen, and the best of a distribution. decode/steps.py. */
+/* What every search knows: hypotheses, what must not be chosen, and the best of a distribution.
+   decode/steps.py. */
 
 import type { ModelConfig } from "../engine/config";
 import { Refusal } from "../refusal";
 import type { DecodeConfig } from "./config";
 
-/** Produced ids (the end token last unless `truncated`) and their log-probabilities in nats, with their sum. */
+/**
+ * Produced ids (the end token last unless `truncated`) and their log-probabilities in nats, with
+ * their sum.
+ */
 export interface Hypothesis {
   ids: readonly number[];
   logProbs: readonly number[];
@@ -16,7 +20,10 @@ export interface Hypothesis {
 
 export const NOTHING: Hypothesis = { ids: [], logProbs: [], score: 0, truncated: false };
 
-/** A hypothesis with one more token; `read` is the attention that its step paid to each source token. */
+/**
+ * A hypothesis with one more token; `read` is the attention that its step paid to each source
+ * token.
+ */
 export function extend(
   hypothesis: Hypothesis,
   id: number,
@@ -80,7 +87,10 @@ export function bannedIds(config: ModelConfig): number[] {
   return config.banned_ids ?? usual;
 }
 
-/** What would end too early or complete a banned or repeated sequence after `ids`, as in transformers. */
+/**
+ * What would end too early or complete a banned or repeated sequence after `ids`, as in
+ * transformers.
+ */
 export function bannedNext(
   config: ModelConfig,
   decode: DecodeConfig,

@@ -3,8 +3,8 @@
 
 import type { Kind } from "../../protocol/messages";
 import { decoderWidth, headSize } from "./config";
-import type { Encoded } from "./passes";
-import { padded, type Transformer } from "./transformer";
+import { type Encoded, padded } from "./passes";
+import type { Transformer } from "./transformer";
 
 /** The sublayers of a layer, and the attentions among them: of the encoder, and of the decoder. */
 const SUBLAYERS = { encoder: 2, decoder: 3 } as const;
@@ -193,8 +193,12 @@ function decode(
   const memories = read === encoded.source ? 1 : rows;
   const { keep, length: S } = encoded;
   const [to, by] = first ? [decoder.record, 0] : [0, decoder.record];
-  // prettier-ignore
-  model.check(heap.exports.decode(x, rows, T, 0, from, past, T, read, memories, S, keep, 0, 0, 0, 0, to, by));
+  const [memory, gates] = [
+    [memories, S, keep],
+    [0, 0],
+  ] as const;
+  const place = [0, from, past, T] as const;
+  model.check(heap.exports.decode(x, rows, T, ...place, read, ...memory, ...gates, 0, 0, to, by));
 }
 
 /** Summed log-probability of the target in each row of what the decoder left, x [rows, T, D]. */

@@ -1,6 +1,11 @@
 /* What goes into the passes of a model and what comes out of them. */
 
-/** A factor for each head of each attention, [L, H], or [L, B, H]; none: all are 1 (Voita et al. 2019). */
+import type { ModelConfig } from "./config";
+
+/**
+ * A factor for each head of each attention, [L, H], or [L, B, H]; none: all are 1 (Voita et al.
+ * 2019).
+ */
 export interface Gates {
   encoder?: Float32Array;
   decoder?: Float32Array;
@@ -33,13 +38,24 @@ export interface Cache {
   own: number;
   cross: number;
   logits: number;
-  /** What the caller gave, and the same for as many hypotheses as `ofRows`, in the engine's memory. */
+  /**
+   * What the caller gave, and the same for as many hypotheses as `ofRows`, in the engine's memory.
+   */
   gates: { given: Gates; decoder: number; cross: number; ofRows: number };
 }
 
-/** What a whole pass over a target gives: [L, H, T, T], [L, H, T, S], and log-probabilities [T, V] in nats. */
+/**
+ * What a whole pass over a target gives: [L, H, T, T], [L, H, T, S], and log-probabilities [T, V]
+ * in nats.
+ */
 export interface Decoded {
   decoder: Float32Array;
   cross: Float32Array;
   logProbs: Float32Array;
+}
+
+/** What the encoder reads; a model with a fixed length gets padding up to it. */
+export function padded(srcIds: readonly number[], config: ModelConfig): number[] {
+  const missing = (config.padded_length ?? srcIds.length) - srcIds.length;
+  return [...srcIds, ...new Array<number>(missing).fill(config.pad_id)];
 }

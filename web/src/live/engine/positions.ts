@@ -1,10 +1,11 @@
-/* Sinusoidal positions: the table of Vaswani et al. 2017, section 3.5, as translator/model/positions.py makes it. */
+/* Sinusoidal positions: the table of Vaswani et al. 2017, section 3.5, as
+   translator/model/positions.py makes it. */
 
 /**
  * [length, d_model], float32, the first position numbered `first`.
  *
- * Pair i turns at the rate 10000^(-2i / d_model); with an odd width the last sine has no cosine. "interleaved" puts
- * sine and cosine of a pair side by side, "concatenated" all sines first.
+ * Pair i turns at the rate 10000^(-2i / d_model); with an odd width the last sine has no cosine.
+ * "interleaved" puts sine and cosine of a pair side by side, "concatenated" all sines first.
  */
 export function sinusoids(
   length: number,

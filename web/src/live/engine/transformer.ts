@@ -1,13 +1,17 @@
-/* One model in WebAssembly: the passes of translator/model/transformer.py with every attention weight. */
+/* One model in WebAssembly: the passes of translator/model/transformer.py with every attention
+   weight. */
 
 import { Refusal } from "../refusal";
 import { headSize, type ModelConfig } from "./config";
 import { loadWeights } from "./load";
 import { Heap, type Exports } from "./memory";
-import type { Cache, Decoded, Encoded, Gates } from "./passes";
+import { type Cache, type Decoded, type Encoded, type Gates, padded } from "./passes";
 import { dataStart } from "./safetensors";
 
-/** A model whose weights lie in the engine's memory. One translation at a time uses it, within `heap.scoped`. */
+/**
+ * A model whose weights lie in the engine's memory. One translation at a time uses it, within
+ * `heap.scoped`.
+ */
 export class Transformer {
   readonly heap: Heap;
   private readonly inner: number;
@@ -22,8 +26,8 @@ export class Transformer {
   }
 
   /**
-   * The model of `config` with the weights of a safetensors file; `fill` writes the file's `size` bytes into what it
-   * is given, so that no second copy of them is ever held.
+   * The model of `config` with the weights of a safetensors file; `fill` writes the file's `size`
+   * bytes into what it is given, so that no second copy of them is ever held.
    */
   static async load(
     module: WebAssembly.Module,
@@ -37,7 +41,8 @@ export class Transformer {
     const { buffer } = model.exports.memory;
     await fill(new Uint8Array(buffer, place, size));
     const shift = -dataStart(new Uint8Array(buffer, place, size)) & 15;
-    if (shift) new Uint8Array(buffer).copyWithin(place + shift, place, place + size); // numbers at multiples of 16
+    // numbers at multiples of 16
+    if (shift) new Uint8Array(buffer).copyWithin(place + shift, place, place + size);
     model.positionsAt = loadWeights(model.heap, config, place + shift, size);
     return model;
   }
@@ -54,9 +59,11 @@ export class Transformer {
   }
 
   /**
-   * Read a source (its end token included); what it takes is given back by the caller's `heap.scoped`.
+   * Read a source (its end token included); what it takes is given back by the caller's
+   * `heap.scoped`.
    *
-   * `record`, unless it is 0, takes what this pass leaves for others (`Record` in web/engine/engine.h).
+   * `record`, unless it is 0, takes what this pass leaves for others (`Record` in
+   * web/engine/engine.h).
    */
   encode(srcIds: readonly number[], gates: Gates = {}, record = 0): Encoded {
     const { config, heap, exports } = this;
@@ -107,8 +114,8 @@ export class Transformer {
   }
 
   /**
-   * Read one more id of each hypothesis. Log-probabilities in nats, [B, V], good until the next step; the weights
-   * that were read by are to be had from `rowsRead`.
+   * Read one more id of each hypothesis. Log-probabilities in nats, [B, V], good until the next
+   * step; the weights that were read by are to be had from `rowsRead`.
    */
   step(ids: readonly number[], cache: Cache): Float32Array {
     const { exports, config, heap } = this;
@@ -148,7 +155,10 @@ export class Transformer {
     return heap.floats(cache.logits, B * config.tgt_vocab);
   }
 
-  /** The weights by which hypothesis `row` read at the last step: over its own tokens [L, H, T], the source [L, H, S]. */
+  /**
+   * The weights by which hypothesis `row` read at the last step: over its own tokens [L, H, T], the
+   * source [L, H, S].
+   */
   rowsRead(cache: Cache, row: number): { own: Float32Array; cross: Float32Array } {
     const [L, H, T, S] = [
       this.config.decoder_layers,
@@ -252,7 +262,10 @@ export class Transformer {
     return values ? this.heap.putFloats(values) : 0;
   }
 
-  /** Which source tokens attention may read, as bytes in the engine's memory; 0 for all, as with nearly every model. */
+  /**
+   * Which source tokens attention may read, as bytes in the engine's memory; 0 for all, as with
+   * nearly every model.
+   */
   private keep(srcIds: readonly number[]): number {
     const { masked_ids, padded_length } = this.config;
     if (padded_length !== null || !srcIds.some((id) => masked_ids.includes(id))) return 0;
@@ -281,10 +294,4 @@ export class Transformer {
   check(done: number): void {
     if (!done) this.heap.bytes(2 ** 32); // which says that memory ran out
   }
-}
-
-/** What the encoder reads; a model with a fixed length gets padding up to it. */
-export function padded(srcIds: readonly number[], config: ModelConfig): number[] {
-  const missing = (config.padded_length ?? srcIds.length) - srcIds.length;
-  return [...srcIds, ...new Array<number>(missing).fill(config.pad_id)];
 }

@@ -1,4 +1,5 @@
-/* What each head does in one translation: the measures and roles of translator/analysis/heads.py. */
+/* What each head does in one translation: the measures and roles of
+   translator/analysis/heads.py. */
 
 import type { Kind, Profile, Reading, Role } from "../../protocol/messages";
 import type { Token } from "../text/tokenizer";
@@ -30,7 +31,10 @@ interface Measured extends Judged {
   distance: number;
 }
 
-/** What the rows and keys of one kind of maps are; `reading` are the content rows by the tokens that they read. */
+/**
+ * What the rows and keys of one kind of maps are; `reading` are the content rows by the tokens that
+ * they read.
+ */
 interface Rows {
   kind: Kind;
   counted: number[];
@@ -42,8 +46,8 @@ interface Rows {
 }
 
 /**
- * Measures and role of every head of one kind of attention. `owners` are the tokens that the rows are counted by,
- * `queries` those that they read.
+ * Measures and role of every head of one kind of attention. `owners` are the tokens that the rows
+ * are counted by, `queries` those that they read.
  */
 export function headStats(
   kind: Kind,
@@ -181,7 +185,10 @@ export function leadingHead(
   return [Math.floor(lead / heads), lead % heads];
 }
 
-/** How much of each input reached each position through all layers of self-attention: [N, N]. analysis/rollout.py. */
+/**
+ * How much of each input reached each position through all layers of self-attention: [N, N].
+ * analysis/rollout.py.
+ */
 export function selfRollout({ values, shape }: Maps, residual = 0.5): Float64Array {
   const [L, H, N] = shape;
   let rolled = Float64Array.from({ length: N * N }, (_, i) => Number(i % (N + 1) === 0));

@@ -11,7 +11,10 @@ const BYTE = /^<0x[0-9A-F]{2}>$/;
 const WORD = /[\p{L}\p{N}]/u;
 const PARTS_OF_A_NUMBER = /^\p{Nd}[.,:/]\p{Nd}$/u;
 
-/** `limit` are the tokens that a text may have; `problem` the sentence with which it will be refused, if it will. */
+/**
+ * `limit` are the tokens that a text may have; `problem` the sentence with which it will be
+ * refused, if it will.
+ */
 export function healthMessage(
   text: string,
   limit: number,

@@ -12,8 +12,9 @@ const isHidden = belongs("hidden");
 const turns = belongs("rightToLeft");
 
 /**
- * `text` visible, at most `limit` characters long, and kept to its own direction: spaces at the ends show as ␣, what
- * is invisible as ·, and so does an empty text; right-to-left text is isolated.
+ * `text` visible, at most `limit` characters long, and kept to its own direction: spaces at the
+ * ends show as ␣, what is invisible as ·, and so does an empty text; right-to-left text is
+ * isolated.
  */
 export function plain(text: string, limit?: number): string {
   const shown = cut(visible(text), limit);

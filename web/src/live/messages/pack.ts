@@ -3,7 +3,10 @@
 import { FULL } from "../../protocol/decode";
 import type { Packing } from "../../protocol/messages";
 
-/** Probabilities as base64: "f32" exactly, "u16" as round(w · 65535); first bytes before second ones and so on. */
+/**
+ * Probabilities as base64: "f32" exactly, "u16" as round(w · 65535); first bytes before second ones
+ * and so on.
+ */
 export function pack(weights: ArrayLike<number>, encoding: Packing): string {
   const count = weights.length;
   if (encoding === "f32") {

@@ -1,4 +1,5 @@
-/* Which role describes a head best, and how much of it: the judgement of translator/analysis/roles.py. */
+/* Which role describes a head best, and how much of it: the judgement of
+   translator/analysis/roles.py. */
 
 import type { Kind, Reading, Role } from "../../protocol/messages";
 
@@ -39,7 +40,10 @@ export interface Rate {
   reading: Reading;
 }
 
-/** The role that exceeds its bar most; "mixed" where none reaches it, and `near` the one that it comes closest to. */
+/**
+ * The role that exceeds its bar most; "mixed" where none reaches it, and `near` the one that it
+ * comes closest to.
+ */
 export function judge(
   m: Judged,
   kind: Kind,

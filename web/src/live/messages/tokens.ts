@@ -1,4 +1,5 @@
-/* Tokens as messages carry them, and the words that they make up: ui/payload.py, analysis/aggregate.py. */
+/* Tokens as messages carry them, and the words that they make up: ui/payload.py,
+   analysis/aggregate.py. */
 
 import { PUNCTUATION, SPACE as AFTER_SPACE, SPECIAL, UNKNOWN } from "../../protocol/flags";
 import type * as Protocol from "../../protocol/messages";
@@ -39,7 +40,10 @@ export function wordGroups(tokens: readonly Token[]): number[] {
   return groups;
 }
 
-/** The word group of each token, and what each group reads as: a stretch of `text`, or its joined pieces. */
+/**
+ * The word group of each token, and what each group reads as: a stretch of `text`, or its joined
+ * pieces.
+ */
 export function wordsMessage(tokens: readonly Token[], text: string): Protocol.Words {
   const groups = wordGroups(tokens);
   const surfaces: string[] = [];

@@ -8,7 +8,10 @@ type Name = keyof typeof CLASSES;
 export const SPACE =
   "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 
-/** Zero-width and bidi controls, soft hyphen, and controls that are not white space; U+200D stays: emoji need it. */
+/**
+ * Zero-width and bidi controls, soft hyphen, and controls that are not white space; U+200D stays:
+ * emoji need it.
+ */
 export const INVISIBLE =
   "\\x00-\\x08\\x0e-\\x1b\\x7f-\\x84\\x86-\\x9f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u200c" +
   "\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb";

@@ -1,7 +1,8 @@
-/* Chinese words as the package jieba finds them, with its own dictionary, which an exported site brings along.
+/* Chinese words as the package jieba finds them, with its own dictionary, which an exported site
+ * brings along.
  *
- * Sources: jieba's `Tokenizer.__cut_DAG` (the most probable way through the words of a dictionary) and `finalseg` (a
- * hidden Markov model for what the dictionary lacks).
+ * Sources: jieba's `Tokenizer.__cut_DAG` (the most probable way through the words of a dictionary)
+ * and `finalseg` (a hidden Markov model for what the dictionary lacks).
  */
 
 /** What `translator.ui.live.chinese` writes of the installed jieba and OpenCC. */
@@ -10,7 +11,10 @@ export interface ChineseFile {
   total: number;
   /** "word frequency" lines, words in the order of their UTF-16 units. */
   words: string;
-  /** Log-probabilities of the states B, M, E, S: at the start, from one to another, and of each character. */
+  /**
+   * Log-probabilities of the states B, M, E, S: at the start, from one to another, and of each
+   * character.
+   */
   start: Record<string, number>;
   trans: Record<string, Record<string, number>>;
   emit: Record<string, Record<string, number>>;
@@ -128,7 +132,10 @@ class Segmenter {
     return ends;
   }
 
-  /** Characters that are no word of the dictionary: the most probable states begin, middle, end, single (Viterbi). */
+  /**
+   * Characters that are no word of the dictionary: the most probable states begin, middle, end,
+   * single (Viterbi).
+   */
   private unknown(run: string): string[] {
     const { start, trans, emit } = this.file;
     const emitted = (state: string, at: number) => emit[state]![run[at]!] ?? NEVER;
@@ -162,7 +169,10 @@ class Segmenter {
   }
 }
 
-/** The state with the largest value; among equals the one that comes later in the alphabet, as in Python's max. */
+/**
+ * The state with the largest value; among equals the one that comes later in the alphabet, as in
+ * Python's max.
+ */
 function larger(states: string, value: (state: string) => number): string {
   return [...states].reduce((a, b) => {
     const [x, y] = [value(a), value(b)];
@@ -195,7 +205,10 @@ export function chineseWords(run: string): string[] {
   return words;
 }
 
-/** Traditional characters as simplified ones, again until nothing changes: one character needs two steps. */
+/**
+ * Traditional characters as simplified ones, again until nothing changes: one character needs two
+ * steps.
+ */
 export function simplified(text: string): string {
   for (let round = 0; round < 4; round++) {
     const made = converted(text);

@@ -1,4 +1,5 @@
-/* Written by web/classes.py: runs of code points, as the gap to the last run and, unless 1, the length. */
+/* Written by web/classes.py: runs of code points, as the gap to the last run and, unless 1, the
+   length. */
 
 /** The versions of Unicode and of the package regex that this was taken from. */
 export const UNICODE = "14.0.0, regex 2026.11.15";

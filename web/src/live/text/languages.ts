@@ -1,4 +1,5 @@
-/* The language of a text, as the package py3langid finds it (letter sequences, naive Bayes; Lui and Baldwin 2012). */
+/* The language of a text, as the package py3langid finds it (letter sequences, naive Bayes; Lui and
+   Baldwin 2012). */
 
 /** What `translator.ui.live.languages` writes of the installed package. */
 export interface LanguagesFile {
@@ -12,7 +13,9 @@ export interface LanguagesFile {
   shared: string;
   /** The other bytes of all sequences, in base64. */
   rest: string;
-  /** Log-probability of each sequence in each language, [languages, sequences], float32 in base64. */
+  /**
+   * Log-probability of each sequence in each language, [languages, sequences], float32 in base64.
+   */
   scores: string;
 }
 

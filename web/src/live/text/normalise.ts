@@ -1,4 +1,5 @@
-/* Typed text in the shape of the training corpora, with the place that every character came from: text/normalise.py. */
+/* Typed text in the shape of the training corpora, with the place that every character came from:
+   text/normalise.py. */
 
 import { belongs, HAN, INVISIBLE, SPACE } from "./characters";
 import { simplified } from "./chinese";
@@ -103,7 +104,9 @@ function each(chars: string, made: string): Record<string, string> {
 const continues = belongs("continues");
 const unassigned = belongs("unassigned");
 
-/** NFC, in chunks that no composition can cross; what Python's Unicode does not know is left alone. */
+/**
+ * NFC, in chunks that no composition can cross; what Python's Unicode does not know is left alone.
+ */
 function compose(text: string): Edit[] {
   const edits: Edit[] = [];
   let start = 0;
@@ -174,7 +177,10 @@ const BESIDE_HAN = new RegExp(
   "gu",
 );
 
-/** ASCII punctuation beside Chinese to full width; a point only if it ends Chinese: not in "1.", "J.", ".local". */
+/**
+ * ASCII punctuation beside Chinese to full width; a point only if it ends Chinese: not in "1.",
+ * "J.", ".local".
+ */
 function widen(text: string): Edit[] {
   const edits: Edit[] = [];
   for (const match of text.matchAll(BESIDE_HAN)) {
@@ -198,7 +204,10 @@ function simplify(text: string): Edit[] {
   return made === text ? [] : differences(text, made);
 }
 
-/** Where two texts differ: character by character where they are as long, or else all between their alike ends. */
+/**
+ * Where two texts differ: character by character where they are as long, or else all between their
+ * alike ends.
+ */
 function differences(text: string, made: string): Edit[] {
   const [old, fresh] = [[...text], [...made]];
   if (old.length === fresh.length) {

@@ -1,4 +1,5 @@
-/* The words of a text: spans in order that cover every character but white space. text/segment.py. */
+/* The words of a text: spans in order that cover every character but white space.
+   text/segment.py. */
 
 import { classOf, HAN, SPACE } from "./characters";
 import { chineseWords } from "./chinese";
@@ -8,7 +9,8 @@ const MARK =
   "\\u0300-\\u036f\\u0483-\\u0489\\u0591-\\u05bd\\u064b-\\u065f\\u0900-\\u0903\\u093a-\\u094f\\u20d0-\\u20ff";
 const WORD = classOf("word");
 const LETTERS = `[${WORD}][${WORD}${MARK}]*`;
-// A word keeps its inner apostrophes and hyphens; a sign keeps what modifies it, and joined emoji stay whole.
+// A word keeps its inner apostrophes and hyphens; a sign keeps what modifies it, and joined emoji
+// stay whole.
 const SIGN = `[^${WORD}${SPACE}][${MARK}\\ufe0e\\ufe0f\\u{1f3fb}-\\u{1f3ff}\\u{e0020}-\\u{e007f}]*`;
 const WORDS = new RegExp(
   `${LETTERS}(?:['’\\-\\u2011]${LETTERS})*|[\\u{1f1e6}-\\u{1f1ff}]{2}|${SIGN}(?:\\u200d${SIGN})*`,

@@ -1,4 +1,5 @@
-/* Byte-pair encoding over words, with bytes for what is rare: every text has ids, every id list a text. subword.py. */
+/* Byte-pair encoding over words, with bytes for what is rare: every text has ids, every id list a
+   text. subword.py. */
 
 import { Refusal } from "../refusal";
 import { classOf } from "./characters";
@@ -24,7 +25,9 @@ const DIGIT = classOf("digit");
 const DIGITS = new RegExp(`[${DIGIT}]|[^${DIGIT}]+`, "gu");
 const UTF8 = new TextEncoder();
 
-/** BPE pieces of one side's text; ids 0-3 are special, 4-259 are the bytes, then come the pieces. */
+/**
+ * BPE pieces of one side's text; ids 0-3 are special, 4-259 are the bytes, then come the pieces.
+ */
 export class SubwordTokenizer implements Tokenizer {
   readonly config: TextConfig;
   private readonly pieces: readonly string[];
@@ -76,7 +79,10 @@ export class SubwordTokenizer implements Tokenizer {
     return makeToken(id, surface(piece), { space: piece.startsWith(" ") });
   }
 
-  /** One pre-token: characters, or their bytes, merged as long as any merge is known, the best one first. */
+  /**
+   * One pre-token: characters, or their bytes, merged as long as any merge is known, the best one
+   * first.
+   */
   private idsOf(pretoken: string): readonly number[] {
     const known = this.cache.get(pretoken);
     if (known) return known;
@@ -105,7 +111,10 @@ export class SubwordTokenizer implements Tokenizer {
     return Number(this.config.prefix_space && text.startsWith(" "));
   }
 
-  /** The text of `ids`, glued space included, and the span of each id in it (empty for special tokens). */
+  /**
+   * The text of `ids`, glued space included, and the span of each id in it (empty for special
+   * tokens).
+   */
   private walk(ids: readonly number[]): [string, Span[]] {
     checkIds(ids, this.size);
     const spans: Span[] = ids.map(() => [0, 0]);
@@ -149,8 +158,9 @@ export class SubwordTokenizer implements Tokenizer {
 }
 
 /**
- * A normalised text as the strings that merges never cross: each word with the single space before it, every digit
- * alone, all other white space alone. With `prefix_space` the first word is like any other.
+ * A normalised text as the strings that merges never cross: each word with the single space before
+ * it, every digit alone, all other white space alone. With `prefix_space` the first word is like
+ * any other.
  */
 function split(text: string, config: TextConfig): string[] {
   let glued = config.prefix_space && text ? " " : "";
@@ -174,7 +184,10 @@ function surface(piece: string): string {
 
 const STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The character that the bytes at the head of `values` spell, and how many they are; U+FFFD for a stray one. */
+/**
+ * The character that the bytes at the head of `values` spell, and how many they are; U+FFFD for a
+ * stray one.
+ */
 function character(values: readonly number[]): [string, number] {
   for (let count = 1; count <= values.length; count++) {
     if (!(values[count - 1]! >= 0 && values[count - 1]! < 256)) break;

@@ -6,7 +6,10 @@ import type { Normalised, Span, TextConfig } from "./normalise";
 export const SPECIALS = ["<pad>", "<s>", "</s>", "<unk>"] as const;
 export const [PAD, START, EOS, UNKNOWN] = [0, 1, 2, 3];
 
-/** One id and the text it stands for; `span` is in UTF-16 units, and null for special tokens. See trace.py's Token. */
+/**
+ * One id and the text it stands for; `span` is in UTF-16 units, and null for special tokens. See
+ * trace.py's Token.
+ */
 export interface Token {
   id: number;
   surface: string;

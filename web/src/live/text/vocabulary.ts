@@ -1,4 +1,5 @@
-/* One id for every word, or for every character; what the vocabulary lacks keeps its surface. text/vocabulary.py. */
+/* One id for every word, or for every character; what the vocabulary lacks keeps its surface.
+   text/vocabulary.py. */
 
 import { normalise, normaliseText, type Span, type TextConfig } from "./normalise";
 import { words } from "./segment";
@@ -95,7 +96,10 @@ export class VocabularyTokenizer implements Tokenizer {
     return [text, spans];
   }
 
-  /** `ids` as tokens: `spans` into `text` tell surfaces and words, `places` is what the tokens carry. */
+  /**
+   * `ids` as tokens: `spans` into `text` tell surfaces and words, `places` is what the tokens
+   * carry.
+   */
   private located(
     ids: readonly number[],
     text: string,
@@ -120,7 +124,10 @@ function skipped(id: number): boolean {
   return id < SPECIALS.length && id !== UNKNOWN;
 }
 
-/** Whether a space goes between `text` and the word `part`; `quoted`: a straight quotation mark is open. */
+/**
+ * Whether a space goes between `text` and the word `part`; `quoted`: a straight quotation mark is
+ * open.
+ */
 function spaced(text: string, part: string, config: TextConfig, quoted: boolean): boolean {
   if (!text) return false;
   const [before, after] = [[...text].at(-1)!, [...part][0]!];

@@ -12,11 +12,17 @@ const spoken = new WeakMap<Text, { english: string; now: string }>();
 /** What is not ours to translate. */
 const OTHERS = "script,style,textarea,[translate=no],.plot";
 
-/** Whether texts in an element are the page's to translate: the explorer speaks by itself, the settings in it do not. */
+/**
+ * Whether texts in an element are the page's to translate: the explorer speaks by itself, the
+ * settings in it do not.
+ */
 const isOurs = (element: Element | null): boolean =>
   !!element && !element.closest(OTHERS) && !element.closest("#settings, .ax")?.matches(".ax");
 
-/** Set an attribute, unless it is so already: a language set anew has every element's style computed again. */
+/**
+ * Set an attribute, unless it is so already: a language set anew has every element's style computed
+ * again.
+ */
 const setIfOther = (node: Element, name: string, value: string): void => {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 };

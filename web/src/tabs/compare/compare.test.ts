@@ -10,7 +10,9 @@ const A = "de-en-in-den";
 const B = "de-en-in-dem";
 const CHINESE = ["en-zh-tired", "en-zh-wide"];
 
-/** The fields that Gradio has for the tab: two sentences, their directions, how they are decoded. */
+/**
+ * The fields that Gradio has for the tab: two sentences, their directions, how they are decoded.
+ */
 const FIELDS = ["a", "b"].map(
   (side) => `<textarea id="compare-${side}"></textarea>
     <div id="compare-method-${side}"><input type="radio" value="beam" /></div>`,

@@ -20,7 +20,10 @@ interface Pair {
   at?: string;
 }
 
-/** Examples of this page to compare, by their ids; `at` is the source word that both differ in, though it is the same. */
+/**
+ * Examples of this page to compare, by their ids; `at` is the source word that both differ in,
+ * though it is the same.
+ */
 const pairs = (): Pair[] => {
   const known = new Set(pageData().examples.map(({ id }) => id));
   const all: Pair[] = [
@@ -51,7 +54,10 @@ const checked = (selector: string): Wish => {
   return { holds: () => radio()?.checked ?? true, grant: () => radio()?.click() };
 };
 
-/** Where a tab is being built, Gradio may put back what its fields began with: wishes are granted until they stay. */
+/**
+ * Where a tab is being built, Gradio may put back what its fields began with: wishes are granted
+ * until they stay.
+ */
 const keep = async (wishes: Wish[], wanted: () => boolean): Promise<void> => {
   for (let stays = 0, turns = 0; stays < STAYS && turns < TURNS && wanted(); turns++) {
     const open = wishes.filter((wish) => !wish.holds());
@@ -61,7 +67,10 @@ const keep = async (wishes: Wish[], wanted: () => boolean): Promise<void> => {
   }
 };
 
-/** Which load was under way as a visitor chose a direction, or wrote into a side: what comes of it then leaves that alone. */
+/**
+ * Which load was under way as a visitor chose a direction, or wrote into a side: what comes of it
+ * then leaves that alone.
+ */
 const listenToHands = (loads: () => number) => {
   const at: { chosen: number; typed: Partial<Record<Side, number>> } = { chosen: -1, typed: {} };
   const hits = (event: Event, selector: string) =>

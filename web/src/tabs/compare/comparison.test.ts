@@ -4,7 +4,8 @@ import { example, payload } from "../../test/example";
 import { CELL, sketchPlotly } from "../../test/plotly";
 import { mostDifferentHead } from "../../trace/distance";
 import type { TracePayload } from "../../protocol/messages";
-import { Comparison, type ComparisonOptions } from "./comparison";
+import { Comparison } from "./comparison";
+import type { ComparisonOptions } from "./options";
 
 const A = "de-en-in-den";
 const B = "de-en-in-dem";

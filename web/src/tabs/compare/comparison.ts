@@ -20,18 +20,9 @@ import { Translation } from "../../trace/translation";
 import { paintBoard } from "./board";
 import markup from "./compare.html";
 import { cellAt, drawMap, frameRow } from "./figure";
+import type { ComparisonOptions, ComparisonPick } from "./options";
 import { SIDES, type Side, cellWords, sayTranslation, stepWords } from "./said";
 import { saveComparison } from "./take";
-
-/** What is chosen, as it is told to whom mounted the comparison. */
-export type ComparisonPick = Readonly<Pick<ComparedView, "kind" | "layer" | "head" | "step">>;
-
-export interface ComparisonOptions {
-  /** Whose theme and language hold in it; the page's, if nobody says. */
-  scene?: Scene;
-  /** Told after each choice. */
-  onPick?: (pick: ComparisonPick) => void;
-}
 
 /** What both sides have of a kind. */
 interface Shared {
@@ -121,7 +112,10 @@ export class Comparison {
     this.draw();
   }
 
-  /** Both, and what is looked at: a `view` that was linked to, the row of the source word `at`, or what leads. */
+  /**
+   * Both, and what is looked at: a `view` that was linked to, the row of the source word `at`, or
+   * what leads.
+   */
   show(a: TracePayload, b: TracePayload, view?: ComparedView | null, at?: string): void {
     const traces = (this.traces = { a: new Translation(a), b: new Translation(b) });
     const step = Math.min(3, traces.a.tgt.length - 1);
@@ -230,7 +224,10 @@ export class Comparison {
   }
 
   /* ---- the present step ---- */
-  /** The same step (of the encoder: the same query) on both sides; the shorter side stays at its last. */
+  /**
+   * The same step (of the encoder: the same query) on both sides; the shorter side stays at its
+   * last.
+   */
   private go(step: number): void {
     const { kind } = this.state;
     const last = (side: Side) => this.traces![side].maps[kind].rows - 1;

@@ -1,4 +1,5 @@
-/* What is said of one of two translations: its words, how it was made, and what happens at a step. */
+/* What is said of one of two translations: its words, how it was made, and what happens at a
+   step. */
 
 import { el } from "../../dom/element";
 import { two } from "../../format/number";

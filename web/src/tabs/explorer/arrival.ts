@@ -6,12 +6,16 @@ import type { Translation } from "../../trace/translation";
 
 type Patch = Partial<View & Signals>;
 
-/** The view that was left for a translation that is being written; `picked`: another head was chosen meanwhile. */
+/**
+ * The view that was left for a translation that is being written; `picked`: another head was chosen
+ * meanwhile.
+ */
 export type Before = View & { picked?: boolean };
 
 /**
- * The view of a translation that has arrived: the kind stays as it was `before`, and so does the head if it is one of
- * the `same` model or was picked; nothing points at the tokens of another sentence. What was linked to (`wish`) prevails.
+ * The view of a translation that has arrived: the kind stays as it was `before`, and so does the
+ * head if it is one of the `same` model or was picked; nothing points at the tokens of another
+ * sentence. What was linked to (`wish`) prevails.
  */
 export const arrived = (
   trace: Translation,
@@ -42,7 +46,10 @@ export const writing = (view: View["view"]): Patch => ({
   peek: null,
 });
 
-/** While one is written, what else is asked for is kept in `wish` until it is whole; gives what changes now. */
+/**
+ * While one is written, what else is asked for is kept in `wish` until it is whole; gives what
+ * changes now.
+ */
 export const whileWriting = (
   { kind, ...patch }: Patch,
   wish: Before,

@@ -37,7 +37,8 @@ export abstract class Choosing extends Shared {
   }
   overlay(layer: number, head: number): void {
     const overlay = overlaid(this.state, [layer, head]);
-    const shows = overlay.length && this.state.view === "heatmap"; // where one map is shown, two are not
+    // where one map is shown, two are not
+    const shows = overlay.length && this.state.view === "heatmap";
     this.set({ overlay, ...(shows ? { view: "arcs" } : {}) });
   }
 }

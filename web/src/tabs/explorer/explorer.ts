@@ -1,26 +1,14 @@
-/* The explorer itself: one state, one frame of painting for any number of changes, and what arrives to be shown. */
+/* The explorer itself: one state, one frame of painting for any number of changes, and what arrives
+   to be shown. */
 
-import { makeArcs } from "../../components/arcs/arcs";
-import { makeChips } from "../../components/chips/chips";
-import { makeExports } from "../../components/export/export";
-import { makeGloss } from "../../components/gloss/gloss";
-import { makeHeadline } from "../../components/headline/headline";
-import { type HealthStrip, makeHealth } from "../../components/health/health";
-import { makeHeatmap } from "../../components/heatmap/heatmap";
-import { makeMore } from "../../components/more/more";
-import { makeMosaic } from "../../components/mosaic/mosaic";
-import { makePresent } from "../../components/present/present";
-import { makeReadout } from "../../components/readout/readout";
-import { makeSide } from "../../components/side/side";
-import { makeSteps } from "../../components/steps/steps";
-import { makeTour } from "../../components/tour/tour";
+import type { HealthStrip } from "../../components/health/health";
 import { dark, phone } from "../../dom/screen";
 import { PAGE, type Scene, enter } from "../../dom/scene";
 import { partOf, plant } from "../../dom/template";
 import { LANGUAGES, pageLanguage } from "../../i18n/language";
 import { speakMarkup } from "../../i18n/markup";
 import type { Kind, StepPayload, TracePayload } from "../../protocol/messages";
-import type { Changed, ExplorerContext, Part, Room, Signals } from "../../state/context";
+import type { Changed, ExplorerContext, Room, Signals } from "../../state/context";
 import type { Linked } from "../../state/permalink";
 import { COLOUR_KEYS, FIRST_STATE, MAP_KEYS, type View } from "../../state/view";
 import { LiveTranslation } from "../../trace/live";
@@ -29,9 +17,9 @@ import { type Before, arrived, whileWriting, writing } from "./arrival";
 import { Choosing } from "./choosing";
 import markup from "./explorer.html";
 import { type Delayed, makeDelayed } from "./delayed";
-import { makeLater } from "./later";
 import { makeNotice } from "./notice";
 import { type ExplorerOptions, PICKED, type Pick } from "./options";
+import { type Parts, makeParts } from "./parts";
 import { roomOf, roomsOf } from "./rooms";
 import { tellShown } from "./shown";
 import { hear, hearKeys } from "./touch";
@@ -52,17 +40,12 @@ export class Explorer extends Choosing implements ExplorerContext {
   payload: TracePayload | null = null;
   /** What a link asks for, until it is shown. */
   wanted: Linked | null = null;
-  readonly health: HealthStrip;
   readonly contributes: boolean;
 
   private readonly scene: Scene;
   private readonly picked?: (pick: Pick) => void;
   private readonly life = new AbortController();
-  private readonly parts: Part[];
-  private readonly heatmap: Part;
-  private readonly readout: ReturnType<typeof makeReadout>;
-  private readonly steps: ReturnType<typeof makeSteps>;
-  private readonly exports: { paint: () => void };
+  private readonly parts: Parts;
   private readonly said = makeNotice(this, (text) => this.health.says(text));
   private lastSize = "";
   private readonly late: Delayed;
@@ -79,28 +62,8 @@ export class Explorer extends Choosing implements ExplorerContext {
     this.enter();
     this.root = plant(element, markup);
     this.signal = this.life.signal;
-    this.readout = makeReadout(this);
-    this.steps = makeSteps(this);
-    this.heatmap = makeHeatmap(this);
+    this.parts = makeParts(this, server);
     this.late = makeDelayed(this.signal, LATE, (missed) => this.paintLate(missed));
-    const arcs = makeArcs(this);
-    this.parts = [
-      makePresent(this), // whoever measures comes after it
-      makeChips(this),
-      makeGloss(this),
-      this.steps,
-      makeMosaic(this),
-      makeHeadline(this),
-      makeMore(this),
-      makeSide(this),
-      this.readout,
-      this.heatmap, // it scrolls, which lays the page out: once all the rest is written
-      arcs,
-      makeLater(this, server),
-      makeTour(this),
-    ];
-    this.health = makeHealth(this);
-    this.exports = makeExports(this, { server, arcs: arcs.svg });
     this.speak();
     this.listen();
   }
@@ -131,11 +94,14 @@ export class Explorer extends Choosing implements ExplorerContext {
     });
   }
 
+  get health(): HealthStrip {
+    return this.parts.health;
+  }
   find<E extends Element = HTMLElement>(selector: string): E {
     return partOf<E>(this.root, selector);
   }
   say(nodes: (Node | string)[] | null): void {
-    this.readout.say(nodes);
+    this.parts.readout.say(nodes);
   }
   onKey(listener: (event: KeyboardEvent) => void): void {
     hearKeys(this, listener);
@@ -203,24 +169,27 @@ export class Explorer extends Choosing implements ExplorerContext {
     if (MAP_KEYS.some((name) => changed.has(name))) changed.add("map");
     if (["trace", ...COLOUR_KEYS].some((name) => changed.has(name))) changed.add("colours");
     this.forget();
-    for (const part of this.parts) {
+    for (const part of this.parts.painted) {
       if (!part.needs.some((name) => changed.has(name))) continue;
-      if (part === this.heatmap && this.trace.live) this.late.paint(changed);
+      if (part === this.parts.heatmap && this.trace.live) this.late.paint(changed);
       else part.paint(changed);
     }
-    if (changed.has("trace") || changed.has("language")) this.exports.paint();
+    if (changed.has("trace") || changed.has("language")) this.parts.exports.paint();
     if (this.picked && PICKED.some((name) => changed.has(name))) this.tellPick();
   }
   private tellPick(): void {
     const { kind, layer, head, step, query, cell } = this.state;
     this.picked?.({ kind, layer, head, step, query, cell });
   }
-  /** While tokens come the large map waits for them to be painted: it takes longer than all the rest. */
+  /**
+   * While tokens come the large map waits for them to be painted: it takes longer than all the
+   * rest.
+   */
   private paintLate(missed: Changed): void {
     if (!this.trace.live) return;
     this.enter();
     this.forget();
-    this.heatmap.paint(missed);
+    this.parts.heatmap.paint(missed);
   }
   as(kind: Kind): ExplorerContext {
     const other: Explorer = Object.create(this);
@@ -230,11 +199,12 @@ export class Explorer extends Choosing implements ExplorerContext {
   /* ---- a translation arrives ---- */
   show(payload: TracePayload): void {
     this.enter();
-    this.steps.stop();
+    this.parts.steps.stop();
     const trace = new Translation(payload);
     const before: Before = this.beforeLive || this.state;
     this.live = this.beforeLive = null;
-    const same = this.payload?.checkpoint.sha256 === payload.checkpoint.sha256; // another model's heads are others
+    // another model's heads are others
+    const same = this.payload?.checkpoint.sha256 === payload.checkpoint.sha256;
     this.trace = trace;
     this.version++;
     const wish = this.wanted?.text === payload.source ? this.wanted : null;
@@ -255,7 +225,7 @@ export class Explorer extends Choosing implements ExplorerContext {
       this.beforeLive = { ...this.state };
       this.lastGood = this.payload;
       this.live = new LiveTranslation(message);
-      this.steps.stop();
+      this.parts.steps.stop();
       this.set(writing(this.state.view));
     }
     this.live.add(message);

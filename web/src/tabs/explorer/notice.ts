@@ -6,7 +6,10 @@ type Needs = Pick<ExplorerContext, "enter" | "find" | "set">;
 
 export interface Notice {
   say(text: string, isError?: boolean): void;
-  /** What the strip says too is left to it on the screen, while screen readers hear the notice; both go together. */
+  /**
+   * What the strip says too is left to it on the screen, while screen readers hear the notice; both
+   * go together.
+   */
   once(): void;
 }
 
@@ -15,7 +18,8 @@ export const makeNotice = (x: Needs, isSaid: (text: string) => boolean): Notice 
   const say: Notice["say"] = (text, isError = false) => {
     x.enter();
     const node = x.find(".notice");
-    if (node.hidden !== !text) x.set({ size: {} }); // the maps give way, so that the chain still fits one screen
+    // the maps give way, so that the chain still fits one screen
+    if (node.hidden !== !text) x.set({ size: {} });
     node.hidden = !text;
     node.classList.toggle("error", isError);
     node.classList.remove("vh");

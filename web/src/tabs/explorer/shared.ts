@@ -1,4 +1,5 @@
-/* What the views of an explorer share: worked out once a frame from the translation and from what is chosen. */
+/* What the views of an explorer share: worked out once a frame from the translation and from what
+   is chosen. */
 
 import { type Colour, lookup } from "../../design/colour";
 import type { Kind, Role } from "../../protocol/messages";

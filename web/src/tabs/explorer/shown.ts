@@ -1,4 +1,5 @@
-/* What is seen, said on the explorer's element: for the host's styles, for tests and for measurements. */
+/* What is seen, said on the explorer's element: for the host's styles, for tests and for
+   measurements. */
 
 import type { View } from "../../state/view";
 import type { Translation } from "../../trace/translation";

@@ -19,7 +19,9 @@ const SPOKEN = ["role", "fate", "method"];
 const SHARES = ["share", "kept", "source", "target", "from the source", "from the target so far"];
 const FAINTEST = 0.1; // a link's weight, at least
 
-/** A link keeps its weight as width and colour; a link of one's own that was not found is dashed. */
+/**
+ * A link keeps its weight as width and colour; a link of one's own that was not found is dashed.
+ */
 const alignmentOf = (
   { source, target, words, links, gold }: Alignment,
   way: string,
@@ -42,7 +44,10 @@ const alignmentOf = (
   return el("div", { class: "lab-ribbons", translate: "no" }, svg);
 };
 
-/** What stands in a column or a {hole}, in the page's language; the sentence's own tokens stay as they are. */
+/**
+ * What stands in a column or a {hole}, in the page's language; the sentence's own tokens stay as
+ * they are.
+ */
 const valueOf = (name: string, text: string): string => {
   if (SPOKEN.includes(name)) return tText(text);
   return SHARES.includes(name) ? percents(text) : text;

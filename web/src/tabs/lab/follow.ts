@@ -1,4 +1,5 @@
-/* Cells of a figure that can be taken: by a click, or by the arrow keys and Enter; those taken have a frame. */
+/* Cells of a figure that can be taken: by a click, or by the arrow keys and Enter; those taken have
+   a frame. */
 
 import { colour } from "../../design/scales";
 import { clamp } from "../../format/number";

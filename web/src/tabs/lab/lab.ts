@@ -1,4 +1,5 @@
-/* The lab: six questions to the model; the head switchboard with its ribbons answers the first, views the others. */
+/* The lab: six questions to the model; the head switchboard with its ribbons answers the first,
+   views the others. */
 
 import { saveAs } from "../../dom/download";
 import { el } from "../../dom/element";
@@ -85,7 +86,10 @@ class Lab {
     Object.assign(this.requests.subject, { text: "", id: null });
     this.refuse("");
   }
-  /** Ask everything anew of the sentence that is typed; the switchboard alone takes more than a moment. */
+  /**
+   * Ask everything anew of the sentence that is typed; the switchboard alone takes more than a
+   * moment.
+   */
   private async start(show = false): Promise<void> {
     const number = ++this.run;
     this.clear();
@@ -107,7 +111,10 @@ class Lab {
     });
     return false;
   }
-  /** Fill the switchboard; `show` switches the head off that the translation needs most, so that the first look has something to see. */
+  /**
+   * Fill the switchboard; `show` switches the head off that the translation needs most, so that the
+   * first look has something to see.
+   */
   private async measure(number: number, show: boolean): Promise<void> {
     const { kinds } = this.board;
     for (const [done, kind] of kinds.entries()) {
@@ -222,7 +229,10 @@ class Lab {
     this.paint();
     setTimeout(() => this.box.clientWidth && this.opened(), EXAMPLE);
   }
-  /** Opened, the lab runs by itself on the page's sentence, once for each, unless one was typed here. */
+  /**
+   * Opened, the lab runs by itself on the page's sentence, once for each, unless one was typed
+   * here.
+   */
   private opened(): void {
     const way = this.page.direction();
     const typed = (this.page.field("source-text")?.value ?? "").trim();

@@ -269,7 +269,10 @@ export class Questions {
     const cells = follow && this.options[this.view.name][follow.field];
     return Array.isArray(cells) ? cells : [];
   }
-  /** A cell was taken whose state the model is to go on with; with all that are taken it is asked again. */
+  /**
+   * A cell was taken whose state the model is to go on with; with all that are taken it is asked
+   * again.
+   */
   private async follow(answer: LabAnswer, cell: unknown): Promise<void> {
     const { view, field } = answer.follow!;
     const own = this.options[this.view.name];

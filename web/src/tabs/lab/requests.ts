@@ -1,4 +1,5 @@
-/* Requests of the lab: each can be stopped while the server computes, and who waits no longer has it stopped. */
+/* Requests of the lab: each can be stopped while the server computes, and who waits no longer has
+   it stopped. */
 
 import { t } from "../../i18n/words";
 import type { About, LabRequest, LabServer, Progress } from "../../protocol/lab";

@@ -81,7 +81,10 @@ export interface ControlsProps {
   change: Change;
 }
 
-/** Gives what paints them. The one that has the focus keeps it, and a slider that is being drawn stays under the hand. */
+/**
+ * Gives what paints them. The one that has the focus keeps it, and a slider that is being drawn
+ * stays under the hand.
+ */
 export const makeControls = (box: HTMLElement): ((props: ControlsProps) => void) => {
   /** What is shown, but for how it stands. */
   let shown = "";

@@ -1,4 +1,5 @@
-/* A station's equation. Gradio's Markdown has drawn all of them with the KaTeX that it brings; a copy stands here. */
+/* A station's equation. Gradio's Markdown has drawn all of them with the KaTeX that it brings; a
+   copy stands here. */
 
 const TRIES = 100; // looks for a drawn equation
 const BETWEEN = 100; // ms

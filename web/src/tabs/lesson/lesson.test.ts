@@ -58,7 +58,10 @@ afterEach(() => {
 
 const turn = () => new Promise((done) => setTimeout(done));
 
-/** A lesson over a server that answers for a station when it is told to; `course` is what it says of itself. */
+/**
+ * A lesson over a server that answers for a station when it is told to; `course` is what it says of
+ * itself.
+ */
 const lesson = async (course: Promise<Course | Refusal> = Promise.resolve(COURSE)) => {
   document.body.innerHTML = '<textarea id="source-text">Guten Morgen.</textarea><main></main>';
   const asked: Asked[] = [];

@@ -1,4 +1,5 @@
-/* The lesson: twelve stations on the person's own sentence. Words and code come once, tensors a station at a time. */
+/* The lesson: twelve stations on the person's own sentence. Words and code come once, tensors a
+   station at a time. */
 
 import { recall, remember } from "../../dom/storage";
 import { partOf, plant } from "../../dom/template";
@@ -15,7 +16,7 @@ import markup from "./lesson.html";
 import { paintOutcome } from "./outcome";
 import { type Given, paintQuiz } from "./quiz";
 import { watchSight } from "./sight";
-import { paintStations } from "./stations";
+import { paintStations, paintWays } from "./stations";
 import { type Unanswered, answerOf, paintUnanswered } from "./unanswered";
 import { type Say, excerpt, worded } from "./words";
 
@@ -105,7 +106,8 @@ class Lesson {
     this.box.removeAttribute("aria-busy");
     if (refused(answer as object)) return this.refuse(answer as Unanswered);
     this.latest = answer as StationAnswer;
-    if (this.course) this.show(this.latest); // the course may be the later answer of the two: it shows what it finds
+    // the course may be the later answer of the two: it shows what it finds
+    if (this.course) this.show(this.latest);
   }
   private refuse(why: Unanswered): void {
     const retry = () => (this.course ? this.load() : void this.learn());
@@ -139,22 +141,11 @@ class Lesson {
     const { place } = this;
     showEquation(this.find(".equation"), place, () => !!this.course && this.place === place);
     this.quiz(now);
-    this.ways();
+    const find = (part: string) => this.find(part);
+    paintWays(find, { stations, place, say: this.say });
     if (this.latest) this.show(this.latest);
     else if (this.find(".notice").hidden)
       this.find("output").textContent = this.say("The model is at work …");
-  }
-  /** What leads to the neighbours. */
-  private ways(): void {
-    const before = this.course!.stations[this.place - 1];
-    const after = this.course!.stations[this.place + 1];
-    const back = this.find(".back");
-    const next = this.find(".next");
-    back.hidden = !before;
-    next.hidden = !after;
-    back.textContent = before ? this.say("Back: {title}", { title: before.title }) : "";
-    next.textContent = after ? this.say("Next: {title}", { title: after.title }) : "";
-    this.find(".link").textContent = this.say("Copy link");
   }
 
   /* ---- the station: what was made of the sentence ---- */
@@ -259,7 +250,8 @@ class Lesson {
       });
     on(".ask", "submit", () => {
       this.text = this.find<HTMLInputElement>("#lesson-text").value;
-      this.page.setField(this.page.field("source-text"), this.text); // what is typed here goes there
+      // what is typed here goes there
+      this.page.setField(this.page.field("source-text"), this.text);
       this.load();
     });
     on(".quiz", "submit", () => this.check());

@@ -1,4 +1,5 @@
-/* What a station makes of the sentence, round its figure: the views to choose from, the tensor, numbers and texts. */
+/* What a station makes of the sentence, round its figure: the views to choose from, the tensor,
+   numbers and texts. */
 
 import { el } from "../../dom/element";
 import { languagesOf } from "../../i18n/language";

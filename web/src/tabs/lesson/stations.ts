@@ -1,4 +1,4 @@
-/* The list of the stations: where one is, which are done. */
+/* The list of the stations: where one is, which are done, and what leads to the neighbours. */
 
 import { TICK, el, icon } from "../../dom/element";
 import type { Station } from "../../protocol/lesson";
@@ -44,4 +44,27 @@ export const paintStations = (nav: HTMLElement, props: StationsProps): void => {
   const current = nav.querySelector<HTMLElement>("[aria-current=step]")!;
   const middle = list.clientWidth / 2 - current.clientWidth / 2;
   list.scrollLeft = current.offsetLeft - list.offsetLeft - middle;
+};
+
+interface WaysProps {
+  stations: readonly Station[];
+  /** Where the present one stands among them. */
+  place: number;
+  say: Say;
+}
+
+/** What leads to the neighbours. */
+export const paintWays = (
+  find: (part: string) => HTMLElement,
+  { stations, place, say }: WaysProps,
+): void => {
+  const before = stations[place - 1];
+  const after = stations[place + 1];
+  const back = find(".back");
+  const next = find(".next");
+  back.hidden = !before;
+  next.hidden = !after;
+  back.textContent = before ? say("Back: {title}", { title: before.title }) : "";
+  next.textContent = after ? say("Next: {title}", { title: after.title }) : "";
+  find(".link").textContent = say("Copy link");
 };

@@ -24,7 +24,10 @@ const coloured = (text: string): (Node | string)[] =>
       return KEYWORDS.has(part) ? el("b", { text: part }) : part;
     });
 
-/** A line that is too long goes on below, indented further than it began; copied, it is the source again. */
+/**
+ * A line that is too long goes on below, indented further than it began; copied, it is the source
+ * again.
+ */
 const sourceLine = (line: string, n: number, lines: string[]): HTMLElement =>
   el(
     "span",
