@@ -193,12 +193,10 @@ function decode(
   const memories = read === encoded.source ? 1 : rows;
   const { keep, length: S } = encoded;
   const [to, by] = first ? [decoder.record, 0] : [0, decoder.record];
-  const [memory, gates] = [
-    [memories, S, keep],
-    [0, 0],
-  ] as const;
-  const place = [0, from, past, T] as const;
-  model.check(heap.exports.decode(x, rows, T, ...place, read, ...memory, ...gates, 0, 0, to, by));
+  const { exports } = heap;
+  model.check(
+    exports.decode(x, rows, T, 0, from, past, T, read, memories, S, keep, 0, 0, 0, 0, to, by),
+  );
 }
 
 /** Summed log-probability of the target in each row of what the decoder left, x [rows, T, D]. */
