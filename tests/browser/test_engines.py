@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,34 @@ def test_everything_can_be_saved(open_page: Callable[..., Driver], kind: str) ->
     assert name.endswith("." + {"Offline page": "html"}.get(kind, kind.lower())) and size > 500
 
 
+AXE = """
+const done = arguments[0];
+axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => done(violations.flatMap(rule =>
+    rule.nodes.map(node => `${rule.id} at ${node.target}: ${node.failureSummary}`))));
+"""
+
+
+def against_rules(driver: Driver, where: str) -> list[str]:
+    """What axe-core finds on all that is seen, once nothing changes any more."""
+    settle(driver)
+    driver.execute_script(f"if (!window.axe) {{ {files('axe_playwright_python').joinpath('axe.min.js').read_text()} }}")
+    return [f"{where}: {fault}" for fault in driver.execute_async_script(AXE)]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("theme", "width"), [("light", 640), ("dark", 1440)])
+def test_nothing_is_against_a_rule(open_page: Callable[..., Driver], theme: str, width: int) -> None:
+    page = open_page(width=width)
+    page.execute_script("document.body.classList.toggle('dark', arguments[0])", theme == "dark")
+    page.execute_script("dispatchEvent(new Event('explorer-theme'))")
+    found = []
+    for tab, last in DRAWN.items():
+        page.execute_script(OPEN, tab)
+        until(page, f"[...document.querySelectorAll({last!r})].some(node => node.getClientRects().length)")
+        found += against_rules(page, tab)
+    assert not found, "\n".join(found)
+
+
 @pytest.fixture
 def live(tiny: Translator, tmp_path: Path) -> Iterator[Any]:
     """A live page from the plainest host."""
@@ -182,6 +211,19 @@ def opened_live(driver: Driver, host: Any, width: int = 1440) -> Driver:
     driver.execute_script(WATCH)
     until(driver, "document.querySelector('#attention-detail .xtick')")
     return driver
+
+
+@pytest.mark.timeout(600)
+def test_nothing_of_a_live_page_is_against_a_rule(driver: Driver, live: Any) -> None:
+    page = opened_live(driver, live)
+    translated_live(page, "Das Haus ist alt.")
+    found = []
+    for name in page.execute_script(
+        "return [...document.querySelectorAll('[role=tab]')].map(tab => tab.textContent.trim())"
+    ):
+        page.execute_script(OPEN, name)
+        found += against_rules(page, name)
+    assert not found, "\n".join(found)
 
 
 def translated_live(page: Driver, text: str) -> dict[str, Any]:
