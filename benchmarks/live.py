@@ -39,6 +39,8 @@ ROOT = HERE.parent
 PAIRS = ("de-en", "en-zh")
 HUNDRED = 100
 """Sentences after which their counts are told."""
+FIFTY = 50
+"""Sentences after which the worst cell of their maps is told: each has as many maps as there are heads."""
 SENTENCES = (
     "Gestern habe ich in der Stadt ein gutes Buch gekauft.",
     "Warum bist du heute nicht in die Schule gegangen?",
@@ -105,8 +107,15 @@ def parity(model: Translator, data: Path | None, count: int) -> dict[str, Any]:
     for at in range(0, len(texts), HUNDRED):
         counts.update(live_parity.ids(model, texts[at : at + HUNDRED]))
         say("ids", dict(counts))
+    few = texts[: max(1, count // 5)]
     for name, gated in (("maps", False), ("maps, heads gated", True)):
-        say(name, live_parity.maps(model, texts[: max(1, count // 5)], gated=gated))
+        worst = 0.0
+        met: Counter[str] = Counter()
+        for at in range(0, len(few), FIFTY):
+            part = live_parity.maps(model, few[at : at + FIFTY], gated=gated)
+            worst = max(worst, part.pop("worst cell"))
+            met.update({what: int(number) for what, number in part.items()})
+            say(name, {**met, "worst cell": worst})
     for column, side in enumerate(("src", "tgt")):
         lines = _texts(data, model.name, 10 * count, "extra", column)
         say(f"tokens, {side}", live_parity.tokens(model, side, lines, 10 * count))
