@@ -67,6 +67,7 @@ def driver() -> Iterator[Driver]:
     own = {"DISPLAY": display, "WEBKIT_DISABLE_COMPOSITING_MODE": "1", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     service = webdriver.webkitgtk.service.Service(DRIVER, env={**os.environ, **own})
     started = webdriver.WebKitGTK(options=webdriver.webkitgtk.options.Options(), service=service)
+    started.set_script_timeout(4 * PATIENCE)  # axe looks at every node
     yield started
     started.quit()
     screen.terminate()
