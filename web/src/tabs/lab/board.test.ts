@@ -123,6 +123,7 @@ describe("the switchboard", () => {
         new KeyboardEvent("keydown", { key: name, bubbles: true }),
       );
     key("ArrowDown");
+    expect(document.activeElement).toBe(head("1:0"));
     key("ArrowRight");
     expect(document.activeElement).toBe(head("1:1"));
     key("ArrowRight");
