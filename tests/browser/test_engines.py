@@ -219,9 +219,7 @@ def test_nothing_of_a_live_page_is_against_a_rule(driver: Driver, live: Any) -> 
     page = opened_live(driver, live)
     translated_live(page, "Das Haus ist alt.")
     found = []
-    for name in page.execute_script(
-        "return [...document.querySelectorAll('[role=tab]')].map(tab => tab.textContent.trim())"
-    ):
+    for name in (each for each in DRAWN if each != "Lesson"):
         page.execute_script(OPEN, name)
         found += against_rules(page, name)
     assert not found, "\n".join(found)
