@@ -154,7 +154,7 @@ def test_two_typed_sentences_are_compared(open_page: Callable[..., Page]) -> Non
 
 def test_a_pair_has_its_direction_whatever_gradio_puts_back(open_page: Callable[..., Page]) -> None:
     """In WebKit the radios of a tab that is being built go back to what they began with after we have set them."""
-    page = open_page()
+    page = open_page("?direction=de-en")
     page.evaluate("""() => {
         let times = 0;
         document.addEventListener('change', event => {

@@ -130,7 +130,7 @@ def test_another_head_is_drawn_as_sharply_as_the_first(open_page: Callable[..., 
 
 
 def test_a_pair_that_is_compared_keeps_its_direction(open_page: Callable[..., Driver]) -> None:
-    page = open_page()
+    page = open_page("?direction=de-en")
     page.execute_script(OPEN, "Compare")
     until(page, "document.querySelector('#compare .cx:not([aria-busy]) [data-side=b] .xtick')")
     chosen = "return ['a', 'b'].map(side => document.querySelector(`#compare-direction-${side} input:checked`).value)"

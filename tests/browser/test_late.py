@@ -47,7 +47,7 @@ def test_a_first_translation_that_is_stopped_leaves_a_word(open_page: Callable[.
 
 def test_what_is_written_into_a_comparison_stays_when_its_examples_come(open_page: Callable[..., Page]) -> None:
     late: list[Route] = []
-    page = open_page(routes={"**/de-en-in-*.json": lambda route: late.append(route)})
+    page = open_page("?direction=de-en", routes={"**/de-en-in-*.json": lambda route: late.append(route)})
     page.get_by_role("tab", name="Compare").click()
     page.fill("#compare-a textarea", "We are here.")
     assert len(late) == 2

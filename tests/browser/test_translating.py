@@ -122,7 +122,7 @@ def test_enter_translates_whatever_is_held_with_it(open_page: Callable[..., Page
 
 @pytest.mark.parametrize("key", KEYS)
 def test_enter_compares_too(open_page: Callable[..., Page], key: str) -> None:
-    page = open_page()
+    page = open_page("?direction=de-en")
     page.get_by_role("tab", name="Compare").click()
     page.wait_for_selector("#compare-direction-b [value=de-en]:checked")  # with the sentences that stand there first
     page.fill("#compare-a textarea", "We are here.")

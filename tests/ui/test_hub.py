@@ -204,7 +204,7 @@ def test_more_than_the_list_says_is_not_kept(served: Any, tmp_path: Path, monkey
     hub = Hub([small], folder=tmp_path / "fetched", endpoint=served.endpoint)
     served.flows.clear()
     hub.begin(NAME, "page")
-    assert "more came than the list says" in ended(hub)["error"] and left(hub) == []
+    assert "more data came than the list says" in ended(hub)["error"] and left(hub) == []
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ def test_marks_come_with_their_hit_rate(ask: Any, folder: Path) -> None:
         assert lines["Left out? {words}"]["words"] == ", ".join(found.left_out)
     assert any("the model itself leaves out" in line for line in lines)
     rates = {"found": "75", "wrong": "2.1"}
-    assert lines["Of words left out on purpose it marked {found} in 100, of others {wrong} in 100."] == rates
+    assert lines["Of words left out on purpose {found} in 100 were marked, of others {wrong} in 100."] == rates
     drawn = json.loads(answer["figures"][0])["light"]["data"][0]
     assert drawn["customdata"] == [word.text for word in found.source]
 

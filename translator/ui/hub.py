@@ -201,7 +201,7 @@ class Hub:
                 if job.stopped.wait(LOOK):
                     return
                 if job.done > 2 * model.size + SPARE:
-                    raise CheckpointError("more came than the list says; it was not kept")
+                    raise CheckpointError("more data came than the list says; it was discarded")
                 if time.monotonic() > until:
                     raise CheckpointError("it took longer than three hours; try again on a faster line")
         finally:
@@ -241,7 +241,7 @@ def _said(stage: Path) -> str:
     try:
         said = json.loads((stage / fetch.SAID).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CheckpointError("the fetch ended without a word; the machine may have too little memory") from error
+        raise CheckpointError("the download ended without a message; the machine may have too little memory") from error
     if "commit" not in said:
         raise CheckpointError(str(said.get("error", ""))[:500])
     return str(said["commit"])

@@ -67,8 +67,8 @@ def worth(meter: omissions.Meter) -> list[list[Any]]:
         return [["This checkpoint's marks were not measured: a rule from the literature is used.", {}]]
     lines = []
     for judge, said in (
-        (meter.source, "Of words left out on purpose it marked {found} in 100, of others {wrong} in 100."),
-        (meter.target, "Of words added on purpose it marked {found} in 100, of others {wrong} in 100."),
+        (meter.source, "Of words left out on purpose {found} in 100 were marked, of others {wrong} in 100."),
+        (meter.target, "Of words added on purpose {found} in 100 were marked, of others {wrong} in 100."),
     ):
         rates = {"found": f"{100 * (judge.found or 0):.0f}", "wrong": f"{100 * (judge.wrong or 0):.1f}"}
         lines.append([said, rates])

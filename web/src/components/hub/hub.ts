@@ -65,7 +65,7 @@ const row = (model: HubModel, props: HubProps): HTMLElement => {
 
 const note = ({ list, refused }: HubProps): string => {
   if (refused) return tMessage(refused);
-  if (!list) return t("The list is on its way …");
+  if (!list) return t("Loading the list …");
   return list.reached === false
     ? t("The hub cannot be reached from here. Models that were fetched before can be used.")
     : "";

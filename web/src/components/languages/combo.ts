@@ -71,7 +71,7 @@ class Combo {
     this.at = Math.max(0, word ? begins : chosen);
     this.list.replaceChildren(...this.found.map((option, i) => this.item(option, i)));
     if (!this.found.length)
-      this.list.append(el("li", { class: "none", text: t("No language is called so.") }));
+      this.list.append(el("li", { class: "none", text: t("No language has this name.") }));
     this.list.hidden = false;
     this.field.setAttribute("aria-expanded", "true");
     const { bottom } = this.field.getBoundingClientRect();

@@ -79,7 +79,7 @@ describe("language pickers", () => {
   it("keep what was chosen where nothing fits, or Escape is pressed", () => {
     const { onChoose, src } = shown();
     type(src, "Klingon");
-    expect(listOf(src).textContent).toBe("No language is called so.");
+    expect(listOf(src).textContent).toBe("No language has this name.");
     press(src, "Enter");
     expect(src.value).toBe("English");
     type(src, "German");

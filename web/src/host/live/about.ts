@@ -7,7 +7,7 @@ import { site } from "./site";
 const SAYS: readonly Sentence[] = [
   "This page translates on your own machine. Nothing that you type leaves it, and once visited it works without a network.",
   "The model is an encoder-decoder Transformer in WebAssembly; its numbers are those of the Python package within 0.00001.",
-  "A sample's seed gives another text here than in Python, whose random numbers a browser does not have.",
+  "Sampling with the same seed gives a different text here than in Python, since browsers draw other random numbers.",
   "More views of the lab and the lesson are on the page with a server: python -m translator serve.",
 ];
 

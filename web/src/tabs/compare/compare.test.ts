@@ -19,10 +19,11 @@ const FIELDS = ["a", "b"].map(
 );
 
 const directions: Record<string, string> = {};
+let own = ""; // the page's direction
 const page = {
   field: (id: string) => document.querySelector<Field>("#" + id),
   setField: (node: Field | null, value: string) => void (node!.value = value),
-  direction: (id: string) => directions[id],
+  direction: (id?: string) => (id ? directions[id] : own),
   setDirection: (way: string, id: string) => void (directions[id] = way),
   offers: (way: string) => ["de-en", "en-zh"].includes(way),
   settled: Promise.resolve(),
@@ -50,6 +51,7 @@ afterEach(() => {
   delete window.Plotly;
   delete window.__explorerData;
   takeQuestion();
+  own = "";
   history.replaceState(null, "", "/");
 });
 
@@ -92,6 +94,21 @@ describe("the tab that compares", () => {
     await wait(400);
     expect(Object.values(directions)).toEqual(["de-en", "de-en"]);
     expect(busy()).toBeNull();
+  });
+
+  it("opens with the pair of the page's direction, on the word that both differ in", async () => {
+    own = "en-zh";
+    const { said, find, wait } = await tab([A, B, ...CHINESE]);
+    expect(said()).toEqual(both(CHINESE));
+    expect(find<Field>("#compare-a").value).toBe(payload(CHINESE[0]).source);
+    await wait(400);
+    const by = (node: HTMLElement) => node.textContent;
+    const byItself = [...document.querySelectorAll<HTMLElement>("main .where, main .said")].map(by);
+    find<HTMLElement>(".pairs button:last-child").click();
+    await wait(400);
+    expect([...document.querySelectorAll<HTMLElement>("main .where, main .said")].map(by)).toEqual(
+      byItself,
+    );
   });
 
   it("puts a direction right again that Gradio took back while it built the tab", async () => {

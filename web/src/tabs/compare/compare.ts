@@ -33,6 +33,13 @@ const pairs = (): Pair[] => {
   return all.filter(({ a, b }) => known.has(a) && known.has(b));
 };
 
+/** The pair that is shown first: one of the page's direction, if there is one. */
+const firstPair = (direction: string): Pair => {
+  const ways = new Map(pageData().examples.map((each) => [each.id, each.direction]));
+  const [first, ...others] = pairs();
+  return [first, ...others].find(({ a }) => ways.get(a) === direction) ?? first;
+};
+
 const stored = async (id: string): Promise<TracePayload> => {
   const answer = await fetch(pageData().address + id + ".json");
   if (!answer.ok) throw new Error(id);
@@ -196,8 +203,8 @@ export const mountCompare = (
   addEventListener("explorer-language", offer);
   offer();
   watch("value", () => void receive());
-  const [first] = pairs();
+  const begin = ({ a, b, at: head }: Pair) => load(a, b, head);
   if (linked) void run(linked);
-  else if (first) void load(first.a, first.b);
+  else if (pairs().length) void settled.then(() => begin(firstPair(direction())));
   else view.notice(t("Nothing translated yet."));
 };

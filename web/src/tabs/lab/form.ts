@@ -1,7 +1,7 @@
 /* The form of a question: its fields as the server says them. */
 
 import { el } from "../../dom/element";
-import { tText } from "../../i18n/words";
+import { type Sentence, tText } from "../../i18n/words";
 import type { LabField } from "../../protocol/lab";
 
 /** What is filled in; null: the server chooses. */
@@ -14,6 +14,13 @@ interface FormProps {
   /** A value was changed for good, not only typed. */
   changed: () => void;
 }
+
+/** Choices whose ids are no English words; the other languages have a word for the id. */
+const CALLED: Record<string, Sentence> = {
+  relative_entropy: "relative entropy",
+  gradient: "gradient × input",
+  integrated: "integrated gradients",
+};
 
 const select = ({ name, label, choices }: LabField, { options, edited, changed }: FormProps) => {
   const node = el(
@@ -30,7 +37,11 @@ const select = ({ name, label, choices }: LabField, { options, edited, changed }
       },
     },
     ...choices!.map((value) =>
-      el("option", { value, selected: value === options[name], text: tText(value) }),
+      el("option", {
+        value,
+        selected: value === options[name],
+        text: tText(CALLED[value] ?? value),
+      }),
     ),
   );
   return node;

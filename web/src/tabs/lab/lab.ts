@@ -76,6 +76,7 @@ class Lab {
     bar.hidden = !on;
     bar.value = done;
     this.box.setAttribute("aria-busy", String(on));
+    this.board.paint(); // until it is measured it says whether it will be
   }
   /** Nothing is known of the sentence any more, and what is still on its way is not waited for. */
   private clear(): void {
