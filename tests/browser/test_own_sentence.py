@@ -347,6 +347,39 @@ def test_every_tab_counts_the_same_words(open_page: Callable[..., Page], way: st
     assert found == [words] * 3
 
 
+def test_tabs_name_what_heads_do_alike(open_page: Callable[..., Page]) -> None:
+    """In this sentence: the Explorer and the lesson, each head with its share; usually: the Explorer and the lab."""
+    page, text, layer = open_page("?direction=de-en"), "Meine Tante kauft am Samstag ein neues Fahrrad.", 0
+    type_into(page, text)
+    page.keyboard.press("Enter")
+    translated(page, text)
+    here: dict[str, list[str]] = {}
+    usually = []
+    for head in range(page.locator("#head option").count()):
+        pick(page, kind="encoder", layer=layer, head=head)
+        role, _, share = page.inner_text(".profile b").partition(", ")
+        told = " ".join([f"H{head + 1}", *share.split()[:1]])
+        here.setdefault(role.replace("No single role", "Has no single role").lower(), []).append(told)
+        usually.append(page.inner_text(".usual").removeprefix("usually: "))
+
+    page.get_by_role("tab", name="Lab").click()
+    page.locator(".lab-kinds button", has_text="Encoder").click()
+    switches = page.locator(f".lab-head[data-head^='encoder:{layer}:']")
+    expect(switches.first).to_be_visible()
+    assert [each.get_attribute("title") for each in switches.all()] == usually
+
+    page.get_by_role("tab", name="Lesson").click()
+    page.locator(".lx .stations a", has_text="Several heads at once").click()
+    page.wait_for_selector(".lx .numbers dt:has-text('project')")
+    terms = page.locator(".lx .numbers dt")
+    lesson = {
+        name: page.locator(".lx .numbers dd").nth(at).inner_text().split(", ")
+        for at, name in enumerate(terms.all_inner_texts())
+        if name in here
+    }
+    assert lesson == here
+
+
 def test_what_is_too_short_for_the_lab_is_told_with_what_it_counts(open_page: Callable[..., Page]) -> None:
     """Where marks count too, it says so: the strip counts one word here."""
     page = open_page("#" + urlencode({"lab": "faithfulness", "d": "de-en", "t": "Ja!", "o": "{}"}), shown=".lab-view")

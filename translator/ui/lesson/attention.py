@@ -24,7 +24,7 @@ ROLES_TOLD = {
     "previous": "looks one token back",
     "same": "looks at itself",
     "next": "looks one token ahead",
-    "sink": "rests on special tokens and punctuation",
+    "sink": "attends to special tokens and punctuation",
     "diffuse": "spreads evenly",
     "mixed": "has no single role",
 }

@@ -73,3 +73,15 @@ export const roleRow = (
   const most = all.indexOf(Math.max(...all));
   return all[most] < 0 ? present : most;
 };
+
+/** `roleRow` as a choice of the view, of which `now` are the present ones. */
+export const inRoleRow = (
+  trace: Translation,
+  kind: Kind,
+  place: Place,
+  role: Role,
+  now: { step: number; query: number },
+): { query: number } | { step: number } => {
+  const row = roleRow(trace, kind, place, role, trace.rowOf(kind, now));
+  return kind === "encoder" ? { query: row } : { step: row };
+};

@@ -2,7 +2,7 @@
    it. */
 
 import { type Sentence } from "../i18n/words";
-import type { Kind, Place } from "../protocol/messages";
+import type { Kind, Place, Role } from "../protocol/messages";
 import { strongestHead } from "./roles";
 import type { Translation } from "./translation";
 
@@ -12,8 +12,8 @@ export interface Stop {
   title: Sentence;
   text: Sentence;
   values: Record<string, string | number>;
-  /** The head that is shown. */
-  head?: { kind: Kind; place: Place };
+  /** The head that is shown, in a row in which it does what is told of it. */
+  head?: { kind: Kind; place: Place; role: Role };
   /** The tab that it leads to. */
   tab?: string;
 }
@@ -23,8 +23,9 @@ const nameOf = ([layer, head]: Place): string => `L${layer + 1} H${head + 1}`;
 /** The head that most looks one token back, the decoder's before the encoder's. */
 const looksBack = (trace: Translation): Stop["head"] => {
   for (const kind of ["decoder", "encoder"] as const) {
-    const place = strongestHead(trace, kind, "previous");
-    if (place) return { kind, place };
+    const role = "previous";
+    const place = strongestHead(trace, kind, role);
+    if (place) return { kind, place, role };
   }
 };
 
@@ -45,7 +46,7 @@ const sentences = ({ src, tgt }: Translation): Stop[] => [
 
 export const tourOf = (trace: Translation): Stop[] => {
   const { layer, head } = trace.leading;
-  const aligns = { kind: "cross" as const, place: [layer, head] as Place };
+  const aligns: Stop["head"] = { kind: "cross", place: [layer, head], role: "aligns" };
   const back = looksBack(trace);
   const values = { head: nameOf(aligns.place) };
   return [
@@ -61,7 +62,7 @@ export const tourOf = (trace: Translation): Stop[] => {
       at: "#attention-detail",
       title: "A head that looks back",
       text: back
-        ? "{head} looks at the token just before its own: the cells lie along the diagonal."
+        ? "{head} mostly looks at the token just before its own: those cells lie along the diagonal."
         : "In this sentence no head mostly looks one token back. In others you find such heads under the role “Previous”.",
       values: back ? { head: nameOf(back.place) } : {},
       head: back,

@@ -7,7 +7,7 @@ import type { Role } from "../../protocol/messages";
 import type { ExplorerContext } from "../../state/context";
 import type { View } from "../../state/view";
 import { ROLES, roleName } from "../../trace/names";
-import { roleRow } from "../../trace/role-row";
+import { inRoleRow } from "../../trace/role-row";
 import { roleBar, strongestHead } from "../../trace/roles";
 import { sorts } from "./order";
 
@@ -18,9 +18,8 @@ const headWith = ({ trace, state }: Needs, role: Role | null): Partial<View> => 
   const { kind } = state;
   const place = role && strongestHead(trace, kind, role);
   if (!place) return {};
-  const row = roleRow(trace, kind, place, role, trace.rowOf(kind, state));
-  const chosen = kind === "encoder" ? { query: row } : { step: row };
-  return { layer: place[0], head: place[1], hover: null, ...chosen };
+  const row = inRoleRow(trace, kind, place, role, state);
+  return { layer: place[0], head: place[1], hover: null, ...row };
 };
 
 const roleButton = (x: Needs, value: Role | null, name: string, count: number): HTMLElement => {

@@ -73,6 +73,31 @@ describe("the tour", () => {
     expect(x.state).toMatchObject({ kind: "cross", view: "heatmap", ...x.trace.leading });
   });
 
+  it("shows a row in which the head does what is told of it", () => {
+    const { x, button, begin } = shown();
+    begin();
+    for (let n = 0; n < 3; n++) button("Next stop")!.click();
+    const { kind, layer, head } = x.state;
+    expect(x.trace.stats(kind, layer, head)!.role).toBe("previous");
+    const { rows, columns } = x.trace.maps[kind];
+    const map = x.trace.head(kind, layer, head);
+    const keyOf = (row: number) => {
+      const seen = kind === "decoder" ? row + 1 : columns;
+      const weights = [...map.subarray(row * columns, row * columns + seen)];
+      return weights.indexOf(Math.max(...weights));
+    };
+    const strays = Array.from({ length: rows - 1 }, (_, i) => i + 1).find(
+      (i) => keyOf(i) !== i - 1,
+    );
+    for (const step of [strays!, rows - 1, 1]) {
+      x.set({ step, query: step }); // wherever one was
+      button("Back")!.click();
+      button("Next stop")!.click();
+      const row = x.state.kind === "encoder" ? x.state.query : x.state.step;
+      expect(keyOf(row)).toBe(row - 1);
+    }
+  });
+
   it("follows arrow keys, and Escape ends it", () => {
     const { card, begin } = shown();
     const press = (key: string) => card.dispatchEvent(new KeyboardEvent("keydown", { key }));

@@ -7,9 +7,13 @@ import { openTab } from "../../dom/tab";
 import { tables } from "../../i18n/language";
 import { type Sentence, t } from "../../i18n/words";
 import type { ExplorerContext, Part } from "../../state/context";
+import { inRoleRow } from "../../trace/role-row";
 import { type Stop, tourOf } from "../../trace/tour";
 
-type Needs = Pick<ExplorerContext, "root" | "find" | "trace" | "set" | "signal" | "enter">;
+type Needs = Pick<
+  ExplorerContext,
+  "root" | "find" | "trace" | "state" | "set" | "signal" | "enter"
+>;
 
 /** Under which the browser remembers that the tour was offered. */
 const KEY = "tour";
@@ -39,8 +43,10 @@ export const makeTour = (x: Needs): Part => {
     now = Math.max(0, to);
     const { at, head } = stops[now];
     if (head) {
-      const [layer, place] = head.place;
-      x.set({ kind: head.kind, layer, head: place, view: "heatmap", overlay: [], hover: null });
+      const { kind, place, role } = head;
+      const row = inRoleRow(x.trace, kind, place, role, x.state);
+      const shown = { kind, layer: place[0], head: place[1], ...row };
+      x.set({ ...shown, view: "heatmap", overlay: [], hover: null });
     }
     unmark();
     const target = x.find<HTMLElement>(at);

@@ -47,6 +47,9 @@ const underlined = ({ before, after }: Changed, lang: string): HTMLElement => {
   return said;
 };
 
+/** Heads are switched under greedy search, whatever made the translation that other tabs show. */
+const decoded = (): string => ` · ${t("greedy")}`;
+
 type Find = <E extends Element = HTMLElement>(selector: string) => E;
 
 export const paintChange = (find: Find, change: Changed | null, way: string): void => {
@@ -61,7 +64,7 @@ export const paintChange = (find: Find, change: Changed | null, way: string): vo
   before.append(
     el("h3", { text: t("All heads on") }),
     el("p", { lang, text: change.before.text }),
-    cap(...tParts("log p {score} nats", { score })),
+    cap(...tParts("log p {score} nats", { score }), decoded()),
   );
   const scores = {
     score: minus(change.after.score),
@@ -71,7 +74,10 @@ export const paintChange = (find: Find, change: Changed | null, way: string): vo
   after.append(
     el("h3", { text: headsOff(change.off) }),
     underlined(change, lang),
-    cap(...tParts("log p {score}, of the first translation {first} (Δ {change})", scores)),
+    cap(
+      ...tParts("log p {score}, of the first translation {first} (Δ {change})", scores),
+      decoded(),
+    ),
   );
   const width = find(".lab-change").clientWidth;
   picture.append(ribbons({ ...pictureOf(change, way), width }));
