@@ -197,6 +197,14 @@ def test_a_refusal_goes_with_the_next_letter_and_dims_the_old_translation(open_p
     expect(page.locator(".notice.error")).to_have_count(0)
 
 
+def test_a_refusal_is_seen_above_the_steps_of_a_phone(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=xx-yy", width=390, height=480)
+    expect(page.locator(".notice.error")).to_contain_text("There is no direction")
+    page.wait_for_function("""() => { const [notice, steps] = ['.notice', '.steps.steprow']
+        .map(name => document.querySelector(name).getBoundingClientRect());
+        return notice.top >= 0 && notice.bottom <= steps.top; }""")
+
+
 def test_an_emptied_field_has_no_count_of_words(open_page: Callable[..., Page]) -> None:
     page = open_page()
     type_into(page, "")
@@ -365,7 +373,7 @@ def test_tabs_name_what_heads_do_alike(open_page: Callable[..., Page]) -> None:
     page.get_by_role("tab", name="Lab").click()
     page.locator(".lab-kinds button", has_text="Encoder").click()
     switches = page.locator(f".lab-head[data-head^='encoder:{layer}:']")
-    expect(switches.first).to_be_visible()
+    switches.first.wait_for()
     assert [each.get_attribute("title") for each in switches.all()] == usually
 
     page.get_by_role("tab", name="Lesson").click()

@@ -27,6 +27,7 @@ export const makeNotice = (x: Needs, isSaid: (text: string) => boolean): Notice 
     once();
     if (node.classList.contains("vh"))
       x.find("#input-health").animate([{ opacity: 0.2 }, { opacity: 1 }], 400);
+    else if (text && isError) node.scrollIntoView({ block: "nearest" });
   };
   const once = () => {
     const node = x.find(".notice");
