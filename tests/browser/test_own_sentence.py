@@ -119,6 +119,21 @@ def test_a_hypothesis_of_other_subwords_keeps_its_score_on_the_line(open_page: C
     assert page.evaluate(ON_ONE_LINE)
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_long_candidate_is_whole_and_takes_from_its_bar(open_page: Callable[..., Page], width: int) -> None:
+    page = open_page("?direction=de-en", width=width)
+    fits = """() => {
+        const [word] = document.querySelectorAll('#candidates .t');
+        word.textContent = 'construction';  // whatever these weights weigh up
+        const rows = [...document.querySelectorAll('#candidates li:has(.ask)')];
+        const lefts = rows.map(row => row.querySelector('.bar1').getBoundingClientRect().left);
+        const list = document.querySelector('.cand');
+        return word.scrollWidth <= word.clientWidth && new Set(lefts).size === 1 && rows.length > 1
+            && list.scrollWidth <= list.clientWidth;
+    }"""
+    assert page.evaluate(fits)
+
+
 def test_every_measure_explains_itself_on_focus(open_page: Callable[..., Page]) -> None:
     page = open_page()
     for text, explained in (("Aligns", "error rate"), ("entropy", "natural logarithm"), ("distance", "diagonal")):
