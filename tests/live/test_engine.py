@@ -159,7 +159,7 @@ def test_what_was_read_of_one_target_is_not_taken_for_another(run_node: Any, tmp
     ],
 )
 def test_heads_of_a_trained_model(name: str, text: str, run_node: Any) -> None:
-    """What cannot fire is not computed, and what is unlikely is rounded: too much of either shows in no random model."""
+    """What cannot fire is left out and what is unlikely is rounded: too much of either shows in no random model."""
     model = translator.load(name, device="cpu")
     trace = model.translate(text, method="greedy")
     expected = head_importance(model, trace)

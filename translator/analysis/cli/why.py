@@ -71,11 +71,11 @@ def _patch(engine: Translator, args: argparse.Namespace) -> Answer:
         raise InputError("give either a second TEXT or --noise WORD, the part of the first text that gets noise")
     trace = trace_of(engine, args)
     step = None if args.step is None else index_of("step", args.step, len(trace.tgt))
-    asked = {"word": args.word or None, "against": args.against or None}
+    word, against = args.word or None, args.against or None
     if args.noise is None:
-        runs = minimal_pair(engine, trace, args.corrupt, step=step, method=args.method, **asked)
+        runs = minimal_pair(engine, trace, args.corrupt, step=step, word=word, against=against, method=args.method)
     else:
-        runs = noisy_pair(engine, trace, places_of(trace, args.noise), step=step, **asked)
+        runs = noisy_pair(engine, trace, places_of(trace, args.noise), step=step, word=word, against=against)
     found = grid(runs, args.what, args.kind, progress=_progress)
     return {
         "translations": runs.translations,

@@ -107,7 +107,8 @@ const drawInto = (plot: PlotNode, box: Element, figure: Figure): void => {
     ? { modeBarButtons: [["toImage", svgButton()]] }
     : { modeBarButtonsToRemove: ["lasso2d", "select2d"], modeBarButtonsToAdd: [svgButton()] };
   const config = { ...PLOT_CONFIG, responsive: true, displayModeBar: "hover", ...bar };
-  for (const { colorbar } of phone() ? figure.data : []) if (colorbar) colorbar.len = 1; // room for its numbers
+  // a phone's colour bar needs all the height for its numbers
+  for (const { colorbar } of phone() ? figure.data : []) if (colorbar) colorbar.len = 1;
   void window.Plotly!.react(plot, figure.data, fitted(figure, finger), config);
   plot.setAttribute("role", "figure");
   plot.setAttribute("aria-label", figure.layout.title?.text || titleOf(box));

@@ -6,6 +6,7 @@ import type { LabAnswer, LabQuestion, LabView } from "../../protocol/lab";
 import { paintAnswer, paintLines } from "./answer";
 import { Chosen } from "./chosen";
 import { type Options, fieldOf } from "./form";
+import { examplePair } from "./pairs";
 import type { Requests } from "./requests";
 import { makeTake } from "./take";
 import { type Find, makeWaiting } from "./waiting";
@@ -15,17 +16,6 @@ const NEEDED: Record<string, string[]> = { force: ["target"], patch: ["other", "
 
 /** The view that says how far it is. */
 const TELLS = "patch";
-
-const PAIRS: Record<string, [first: string, second: string]> = {
-  de: ["Ich laufe in den Park.", "Ich laufe in dem Park."],
-  en: [
-    "The animal did not cross the street because it was too tired.",
-    "The animal did not cross the street because it was too wide.",
-  ],
-};
-/** Two sentences that differ in a word, for a model that reads their language. */
-const examplePair = (direction: string): [string, string] | undefined =>
-  PAIRS[direction.split("-")[0]];
 
 /** Arrow keys walk a row of tabs. */
 const walk = (event: KeyboardEvent): void => {
