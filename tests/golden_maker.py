@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from translator.analysis.distance import head_distances
 from translator.figures.arcs import LEAST
 from translator.figures.attention import attention_heatmap, difference_heatmap, head_mosaic, tile_step
 from translator.figures.style import signed_scale, weight_scale
+from translator.notebook.arrays import arrays_trace
+from translator.trace import Token, Trace
+from translator.ui.payload import SPACE, SPECIAL, UNKNOWN
 
 FOLDER = Path(__file__).parent / "protocol"
 KINDS = ("encoder", "decoder", "cross")
@@ -37,7 +42,39 @@ def figures() -> dict[str, Any]:
            for name, title in (("house", "paper"), ("viridis", "Viridis"), ("cividis", "Cividis"))},
         "difference": {theme: signed_scale(theme) for theme in ("light", "dark")},
     }  # fmt: skip
-    return {"layer": LAYER, "head": HEAD, "faintest": LEAST, "scales": scales, **drawn}
+    distances = _distances(trace, numbers)
+    return {"layer": LAYER, "head": HEAD, "faintest": LEAST, "scales": scales, "distances": distances, **drawn}
+
+
+def _distances(trace: dict[str, Any], numbers: dict[str, Any]) -> dict[str, Any]:
+    """How far each head is from the one that stands in its place when layers and heads are counted from the end."""
+    maps = {kind: np.array(numbers[kind]["values"]).reshape(numbers[kind]["shape"]) for kind in KINDS}
+    one = _trace(trace, maps)
+    other = _trace(trace, {kind: each[::-1, ::-1] for kind, each in maps.items()})
+    units = (("sub", False), ("word", True))
+    found = {kind: {unit: head_distances(one, other, kind, words=words) for unit, words in units} for kind in KINDS}
+    return {
+        kind: {unit: [round(float(each), 6) for each in np.ravel(table)] for unit, table in tables.items()}
+        for kind, tables in found.items()
+    }
+
+
+def _trace(stored: dict[str, Any], maps: dict[str, np.ndarray]) -> Trace:
+    """The stored translation with these maps."""
+    texts = {side: [token["s"] for token in stored[side]] for side in ("src", "tgt")}
+    whole = arrays_trace(
+        **{f"{kind}_attention": each for kind, each in maps.items()},
+        encoder_tokens=texts["src"],
+        decoder_tokens=[stored["start"]["s"], *texts["tgt"]],
+    )
+    return replace(whole, start=_token(stored["start"]), **{s: tuple(map(_token, stored[s])) for s in ("src", "tgt")})
+
+
+def _token(sent: dict[str, Any]) -> Token:
+    flags = {
+        name: bool(sent["f"] & flag) for name, flag in (("space", SPACE), ("special", SPECIAL), ("unknown", UNKNOWN))
+    }
+    return Token(sent["i"], sent.get("r", sent["s"]), None, sent["w"], **flags)
 
 
 def _drawn(maps: np.ndarray, kind: str, texts: dict[str, list[str]]) -> dict[str, Any]:

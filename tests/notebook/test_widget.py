@@ -114,25 +114,3 @@ def test_a_trace_is_written_as_a_page(make_trace: MakeTrace, tmp_path: Path) -> 
 def test_compare_takes_traces_alone(make_trace: MakeTrace) -> None:
     with pytest.raises(InputError, match="second is 'x'"):
         translator.compare(make_trace(0), "x")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Guten Morgen.",
-        "Die Bücher, die ich gestern gekauft habe, liegen noch auf dem Tisch.",
-        "Ich habe den Zug nach Hamburg verpasst, weil der Bus gestern Abend wegen des Schnees eine Stunde zu spät kam.",
-    ],
-)
-def test_a_further_trace_of_an_everyday_sentence_costs_a_notebook_little(text: str) -> None:
-    """All of the state that a cell's widget sends, and its output: every map of six layers of eight heads."""
-    widget: Any = translator.explore(translator.load("de-en", device="cpu").translate(text))
-    state = widget.get_state()
-    sent = [value for value in state.values() if isinstance(value, bytes)] + state["_traces"]
-    sent += state["_maps"][0].values()
-    text_sent = {name: value for name, value in state.items() if isinstance(value, (str, int))}
-    size = sum(map(len, sent)) + len(json.dumps(text_sent)) + len(json.dumps(widget._repr_mimebundle_()[0]))
-    assert 10_000 < size <= 120 * 1024
-    whole = unpack(zlib.decompress(state["_maps"][0]["cross"]), "d4")
-    assert whole.size == widget.trace.cross.size

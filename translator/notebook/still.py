@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,10 @@ CELL, LABEL, HEAD = 26, 92, 92
 """Width and height of a cell, of the row labels and of the column labels, in pixels."""
 LEAST = 0.005
 """Smaller weights would be written as .00; their cells stay white and empty."""
+MOST = 400
+"""Numbers of a picture: of a map with more such weights the largest are written."""
+SHADES = 200
+"""Colours of a picture, from 0 to 1: cells of one colour are one path, which keeps the picture small."""
 FONT = "font-family='-apple-system,Segoe UI,Roboto,Noto Sans,sans-serif'"
 
 
@@ -71,25 +76,39 @@ def _panel(trace: Trace, kind: str, layer: int, head: int, said: str, about: str
         turned = f"<text transform='translate({x + 4:g},{top - 6}) rotate(-55)'>{escape(plain(key, 14))}</text>"
         out.append(turned)
     for i, row in enumerate(rows):
-        y = top + CELL * i
-        out.append(f"<text x='{left - 6}' y='{y + 17}' text-anchor='end'>{escape(plain(row, 12))}</text>")
-        out += _row(weights[i], left, y)
+        out.append(f"<text x='{left - 6}' y='{top + CELL * i + 17}' text-anchor='end'>{escape(plain(row, 12))}</text>")
+    out += [f"<g transform='translate({left},{top})'>", *_cells(weights), *_numbers(weights), "</g>"]
     size = f"width='{CELL * len(keys)}' height='{CELL * len(rows)}'"
     frame = f"<rect x='{left}' y='{top}' {size} fill='none' stroke='{LIGHT.edge}'/>"
     width = max(left + CELL * len(keys) + 70, 16 + 8 * max(len(said), len(about)))
     return width, top + CELL * len(rows) + 14, [*out, frame]
 
 
-def _row(weights: np.ndarray, left: int, y: int) -> list[str]:
-    """The cells of one row, those that would read .00 left out; what its numbers share is said once."""
-    cells, numbers = [], []
-    for j in np.flatnonzero(weights >= LEAST):
-        weight = float(weights[j])
-        x, ink = left + CELL * int(j), " fill='#fff'" if weight > 0.55 else ""
+def _cells(weights: np.ndarray) -> list[str]:
+    """The cells of a map, those that would read .00 left out: one path a colour, one box for neighbours of a row."""
+    boxes: dict[str, list[str]] = {}
+    for i, row in enumerate(weights):
+        colours = [_colour(weight) if weight >= LEAST else "" for weight in row.tolist()]
+        j = 0
+        for colour, run in groupby(colours):
+            wide = len(list(run))
+            if colour:
+                boxes.setdefault(colour, []).append(f"M{j} {i}h{wide}v1h-{wide}")
+            j += wide
+    paths = [f"<path d='{''.join(found)}' fill='{colour}'/>" for colour, found in boxes.items()]
+    return [f"<g transform='scale({CELL})'>", *paths, "</g>"]
+
+
+def _numbers(weights: np.ndarray) -> list[str]:
+    """The weights of a map in numbers, those that would read .00 left out; of more than `MOST` the largest."""
+    least = max(LEAST, np.partition(weights.ravel(), -MOST)[-MOST]) if weights.size > MOST else LEAST
+    out = ["<g font-size='9' text-anchor='middle'>"]
+    for i, j in np.argwhere(weights >= least)[:MOST].tolist():
+        weight = float(weights[i, j])
+        ink = " fill='#fff'" if weight > 0.55 else ""
         number = f"{weight:.2f}".removeprefix("0")
-        cells.append(f"<path d='M{x} {y}h{CELL}v{CELL}h-{CELL}' fill='{_colour(weight)}'/>")
-        numbers.append(f"<text x='{x + CELL // 2}' y='{y + 17}'{ink}>{number}</text>")
-    return [*cells, "<g font-size='9' text-anchor='middle'>", *numbers, "</g>"]
+        out.append(f"<text x='{CELL * j + CELL // 2}' y='{CELL * i + 17}'{ink}>{number}</text>")
+    return [*out, "</g>"]
 
 
 def _svg(panels: Sequence[Panel]) -> str:
@@ -113,7 +132,12 @@ def _scale() -> tuple[np.ndarray, np.ndarray]:
     return np.array([place for place, _ in stops]), np.array(colours)
 
 
-def _colour(weight: float) -> str:
+@lru_cache(SHADES + 1)
+def _shade(number: int) -> str:
     places, colours = _scale()
-    mixed = [round(float(np.interp(weight, places, colours[:, channel]))) for channel in range(3)]
+    mixed = [round(float(np.interp(number / SHADES, places, colours[:, channel]))) for channel in range(3)]
     return "#{:02x}{:02x}{:02x}".format(*mixed)
+
+
+def _colour(weight: float) -> str:
+    return _shade(round(weight * SHADES))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import zlib
 from collections.abc import Callable
@@ -13,8 +12,10 @@ import anywidget
 import numpy as np
 import traitlets
 
+from translator.analysis.distance import head_distances
 from translator.errors import InputError
 from translator.notebook.doors import page, payload
+from translator.notebook.parts import packed_maps, sent_maps, sent_parts, special_shares
 from translator.notebook.still import chosen, still, stills
 from translator.trace import Trace, known_kind
 from translator.ui import frontend
@@ -40,13 +41,22 @@ def packed(value: Any) -> bytes:
     return zlib.compress(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), 9)
 
 
-def _bare(weights: dict[str, str]) -> dict[str, bytes]:
-    """The maps of each kind as zlib packs their bytes, which would be a twelfth more in base64."""
-    return {kind: zlib.compress(base64.b64decode(text), 9) for kind, text in weights.items()}
+def _apart(first: Trace, second: Trace) -> bytes:
+    """How far each head of two traces is apart, by kind and unit, in four decimals; null where shapes differ."""
+    units = {"sub": False, "word": True}
+    found = {
+        kind: {unit: head_distances(first, second, kind, words=words) for unit, words in units.items()}
+        for kind in first.kinds
+    }
+    rounded = {
+        kind: {unit: None if table is None else table.ravel().round(4).tolist() for unit, table in tables.items()}
+        for kind, tables in found.items()
+    }
+    return packed(rounded)
 
 
 class NotebookWidget(anywidget.AnyWidget):
-    """What both widgets share: one state of kind, layer, head and step, and the scripts for whoever asks."""
+    """What both widgets share: one state of kind, layer, head and step; scripts and maps for whoever asks."""
 
     _esm = (frontend.STATIC / "notebook.js").read_text(encoding="utf-8")
     _version = traitlets.Unicode(frontend.version()).tag(sync=True)
@@ -66,13 +76,15 @@ class NotebookWidget(anywidget.AnyWidget):
         kind = traces[0].kinds[-1]
         layers, heads = np.min([trace.weights(kind).shape[:2] for trace in traces], axis=0).tolist()
         leading = payloads[0]["leading"]
+        layer, head = min(leading["layer"], layers - 1), min(leading["head"], heads - 1)
+        shares = [{"weights": {}, "shares": special_shares(trace)} for trace in traces]
         super().__init__(
-            _traces=[packed({**each, "weights": {}}) for each in payloads],
-            _maps=[_bare(each["weights"]) for each in payloads],
+            _traces=[packed({**each, **share}) for each, share in zip(payloads, shares, strict=True)],
+            _maps=[self._sent(trace, (kind, layer, head)) for trace in traces],
             _picture=zlib.compress(picture.encode(), 9),
             kind=kind,
-            layer=min(leading["layer"], layers - 1),
-            head=min(leading["head"], heads - 1),
+            layer=layer,
+            head=head,
             step=max(0, min(FIRST_STEP, *(self._rows(trace, kind) - 1 for trace in traces))),
             **chosen,
         )
@@ -87,11 +99,24 @@ class NotebookWidget(anywidget.AnyWidget):
         return {**data, "image/svg+xml": self.picture, "text/plain": repr(self)}, metadata
 
     def _asked(self, _: Any, content: Any, buffers: Any) -> None:
-        """Answer a page with its bundle or a file of the trace; question and answer have the same number."""
+        """Answer a page with its bundle, maps or a file of the trace; question and answer have the same number."""
         name = content.get("ask") if isinstance(content, dict) else None
-        answers: dict[str, Callable[[], tuple[bytes, ...]]] = {"bundle": _bundle, **self._files()}
+        answers: dict[str, Callable[[], tuple[bytes, ...]]] = {
+            "bundle": _bundle,
+            "maps": lambda: (self._looked_at(content),),
+            **self._files(),
+        }
         if name in answers:
             self.send({"answer": content.get("number")}, list(answers[name]()))
+
+    def _looked_at(self, question: dict[str, Any]) -> bytes:
+        """The maps of the `places` [[layer, head], ...] of a `kind` of one `trace`, in their order."""
+        return packed_maps(self.traces[question["trace"]], question["kind"], question["places"])
+
+    @staticmethod
+    def _sent(trace: Trace, first: tuple[str, int, int]) -> dict[str, Any]:
+        """What of a trace's maps a page has at once, `first` among them."""
+        raise NotImplementedError
 
     def _files(self) -> dict[str, Callable[[], tuple[bytes, ...]]]:
         return {}
@@ -155,6 +180,10 @@ class ExplorerWidget(NotebookWidget):
         """The map that is shown, [rows, columns]."""
         return self.trace.weights(self.kind)[self.layer, self.head]
 
+    @staticmethod
+    def _sent(trace: Trace, first: tuple[str, int, int]) -> dict[str, Any]:
+        return sent_maps(trace, first)
+
     def _repr_mimebundle_(self, **options: Any) -> Any:
         self.picture = still(self.trace, *chosen(self.trace, self.kind, self.layer, self.head))
         return super()._repr_mimebundle_(**options)
@@ -178,8 +207,18 @@ class ExplorerWidget(NotebookWidget):
 
 
 class ComparisonWidget(NotebookWidget):
-    """Two traces side by side; `kind`, `layer`, `head` and `step` are those of both."""
+    """Two traces side by side; `kind`, `layer`, `head` and `step` are those of both.
+
+    The kernel says how far the heads are apart; a map comes when it is looked at.
+    """
+
+    _distances = traitlets.Bytes().tag(sync=True)
 
     def __init__(self, first: Trace, second: Trace, *, theme: str = "auto", language: str = "auto") -> None:
         pair = [first, second]
-        super().__init__(pair, [payload(each) for each in pair], stills(first, second), theme=theme, language=language)
+        look = {"theme": theme, "language": language, "_distances": _apart(first, second)}
+        super().__init__(pair, [payload(each) for each in pair], stills(first, second), **look)
+
+    @staticmethod
+    def _sent(trace: Trace, first: tuple[str, int, int]) -> dict[str, Any]:
+        return sent_parts(trace, first, small=False)

@@ -39,10 +39,10 @@ def pack(weights: np.ndarray, encoding: Encoding) -> str:
     stand before all second ones and so on: high bytes are alike, and so they compress. "d4": round(w · 10000), the four
     decimals that the explorer shows, in one byte where that is below 192, as most are, else in two.
     """
-    return base64.b64encode(_packed(weights, encoding)).decode("ascii")
+    return base64.b64encode(pack_bytes(weights, encoding)).decode("ascii")
 
 
-def _packed(weights: np.ndarray, encoding: Encoding) -> bytes:
+def pack_bytes(weights: np.ndarray, encoding: Encoding) -> bytes:
     if encoding == "f32":
         planes: bytes = np.ascontiguousarray(weights, dtype="<f4").reshape(-1, 1).view(np.uint8).T.tobytes()
         return planes

@@ -9,7 +9,7 @@ import type { TracePayload } from "../protocol/messages";
 import type { ExplorerServer } from "../protocol/server";
 import type { View } from "../state/view";
 import { Comparison } from "../tabs/compare/comparison";
-import type { ComparisonPick } from "../tabs/compare/options";
+import type { ComparisonOptions, ComparisonPick } from "../tabs/compare/options";
 import { Explorer } from "../tabs/explorer/explorer";
 import type { Pick } from "../tabs/explorer/options";
 
@@ -42,6 +42,10 @@ export interface ComparisonMountOptions extends PageOptions {
   traces: [a: TracePayload, b: TracePayload];
   /** Told after each choice of a kind of attention, a layer, a head or a step. */
   onPick?: (pick: ComparisonPick) => void;
+  /** Of translations that have not all their maps: gives those of some heads of one side. */
+  maps?: ComparisonOptions["maps"];
+  /** How far the heads are apart, if it was counted where all maps are. */
+  distances?: ComparisonOptions["distances"];
 }
 
 /** What can be done with whatever was mounted. */
@@ -153,11 +157,11 @@ export const mountComparison = (
   element: HTMLElement,
   options: ComparisonMountOptions,
 ): ComparisonHandle => {
-  const { onPick, traces } = options;
+  const { onPick, traces, maps, distances } = options;
   const { guest, ...mounted } = settle(
     element,
     options,
-    (root, scene) => new Comparison(root, { onPick, scene }),
+    (root, scene) => new Comparison(root, { onPick, scene, maps, distances }),
     (comparison) => comparison.show(...traces),
   );
   return { ...mounted, pick: (view) => guest.pick(view) };

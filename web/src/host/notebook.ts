@@ -3,7 +3,7 @@
 
 import type { Theme } from "../dom/screen";
 import type { Language } from "../i18n/language";
-import type { TracePayload } from "../protocol/messages";
+import { KINDS, type Kind, type Parts, type Place, type TracePayload } from "../protocol/messages";
 import type { Answer, ExplorerServer, FileAnswer } from "../protocol/server";
 import type * as Mounts from "./mount";
 
@@ -41,8 +41,8 @@ const inflated = async (packed: DataView | ArrayBuffer): Promise<Blob> => {
 const text = async (packed: DataView): Promise<string> => (await inflated(packed)).text();
 const json = async (packed: DataView) => JSON.parse(await text(packed));
 
-/** What the kernel sends for a question; refused after a while of silence. */
-const ask = (model: Model, name: string): Promise<DataView[]> =>
+/** What the kernel sends for a question, of which `details` say more; refused after a while of silence. */
+const ask = (model: Model, name: string, details: object = {}): Promise<DataView[]> =>
   new Promise((resolve, reject) => {
     const number = `${Date.now()}-${++questions}`;
     const end = () => {
@@ -60,7 +60,7 @@ const ask = (model: Model, name: string): Promise<DataView[]> =>
     }, PATIENCE);
     model.on("msg:custom", heard);
     try {
-      model.send({ ask: name, number });
+      model.send({ ask: name, number, ...details });
     } catch (error) {
       end();
       reject(error as Error);
@@ -120,14 +120,21 @@ const languageOf = (model: Model): Language | undefined => {
   return said === "auto" ? undefined : said;
 };
 
-/** Exact arrays and files, from the kernel. */
+const bytes = async (packed: DataView): Promise<Uint8Array> =>
+  new Uint8Array(await (await inflated(packed)).arrayBuffer());
+
+/** The maps of some heads of one of the widget's traces. */
+const mapsOf = async (model: Model, trace: number, kind: Kind, places: readonly Place[]) =>
+  bytes((await ask(model, "maps", { trace, kind, places }))[0]);
+
+/** Exact arrays, maps and files, from the kernel. */
 const serverOf = (model: Model): ExplorerServer => {
   const file = async (name: string, type: string): Promise<Answer<FileAnswer>> => {
     const [packed] = await ask(model, name);
-    const bytes = new Uint8Array(await (await inflated(packed)).arrayBuffer());
+    const whole = await bytes(packed);
     let binary = "";
-    for (let at = 0; at < bytes.length; at += 32768)
-      binary += String.fromCharCode(...bytes.subarray(at, at + 32768));
+    for (let at = 0; at < whole.length; at += 32768)
+      binary += String.fromCharCode(...whole.subarray(at, at + 32768));
     return { base64: btoa(binary), type };
   };
   return {
@@ -135,6 +142,7 @@ const serverOf = (model: Model): ExplorerServer => {
     inspect: () => Promise.reject(new Error("nothing is typed here")),
     resume: () => Promise.reject(new Error("nothing is decoded here")),
     ready: () => Promise.resolve({ state: "ready" }),
+    maps: (kind, places) => mapsOf(model, 0, kind, places),
     exact: async () => json((await ask(model, "exact"))[0]),
     npz: () => file("npz", "application/octet-stream"),
     offline: () => file("offline", "text/html"),
@@ -199,18 +207,35 @@ const tie = (model: Model, handle: { pick(view: any): void }, single: boolean) =
   };
 };
 
+/** A kind's maps as the kernel sends them: all of them, or some and small pictures of the others. */
+type SentParts = { heads: [number, number, DataView][]; small?: DataView; pool?: number };
+type SentMaps = Record<string, DataView | SentParts>;
+
+const partsOf = async ({ heads, small, pool }: SentParts): Promise<Parts> => {
+  const maps = heads.map(async ([layer, head, map]) => [layer, head, await bytes(map)] as const);
+  return {
+    heads: (await Promise.all(maps)) as Parts["heads"],
+    ...(small ? { small: await bytes(small), pool } : {}),
+  };
+};
+
 /**
  * A trace as the kernel sends it: its maps as bytes beside it, since base64 would make them larger.
  */
-const traceOf = async (packed: DataView, maps: Record<string, DataView>): Promise<TracePayload> => {
-  const bytes = async (map: DataView) => new Uint8Array(await (await inflated(map)).arrayBuffer());
-  const weights = Object.entries(maps).map(async ([kind, map]) => [kind, await bytes(map)]);
-  return { ...(await json(packed)), weights: Object.fromEntries(await Promise.all(weights)) };
+const traceOf = async (packed: DataView, maps: SentMaps): Promise<TracePayload> => {
+  const payload = (await json(packed)) as TracePayload;
+  const kinds = KINDS.filter((kind) => kind in maps);
+  const each = async <T>(read: (sent: never) => Promise<T>): Promise<Record<Kind, T>> =>
+    Object.fromEntries(
+      await Promise.all(kinds.map(async (kind) => [kind, await read(maps[kind] as never)])),
+    );
+  if ("heads" in maps[kinds[0]]) return { ...payload, parts: await each(partsOf) };
+  return { ...payload, weights: await each(bytes) };
 };
 
 const mountIn = async (model: Model, element: HTMLElement): Promise<() => void> => {
   const { embed, tables } = await library(model);
-  const maps = model.get("_maps") as Record<string, DataView>[];
+  const maps = model.get("_maps") as SentMaps[];
   const traces: TracePayload[] = await Promise.all(
     model.get("_traces").map((packed: DataView, at: number) => traceOf(packed, maps[at])),
   );
@@ -220,7 +245,13 @@ const mountIn = async (model: Model, element: HTMLElement): Promise<() => void> 
   const onPick = (pick: Shown) => tied?.tell(pick);
   const handle = single
     ? embed.mount(element, { ...page, trace: traces[0], server: serverOf(model), onPick })
-    : embed.mountComparison(element, { ...page, traces: [traces[0], traces[1]], onPick });
+    : embed.mountComparison(element, {
+        ...page,
+        traces: [traces[0], traces[1]],
+        maps: (side, kind, places) => mapsOf(model, side === "a" ? 0 : 1, kind, places),
+        distances: await json(model.get("_distances")),
+        onPick,
+      });
   handle.pick(viewOf(model, single));
   tied = tie(model, handle, single);
   const theme = () => handle.setTheme(themeOf(model));

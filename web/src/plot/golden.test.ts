@@ -9,6 +9,7 @@ import { ramp, rgb, toRgb, lookup } from "../design/colour";
 import { type Palette, type Scale, stops } from "../design/scales";
 import { KINDS, type Kind, type TracePayload } from "../protocol/messages";
 import { differenceOf } from "../trace/difference";
+import { headDistance } from "../trace/distance";
 import { type Picture, slice } from "../trace/picture";
 import { Translation } from "../trace/translation";
 import { shownCells } from "./cells";
@@ -121,5 +122,28 @@ describe("colour scales", () => {
       expect(colour).toBe(rgb(there));
     }
     expect(toRgb(want[0][1])).toEqual(ramp(want, 0));
+  });
+});
+
+describe.each(KINDS)("the distance of %s heads", (kind) => {
+  it("is Python's, by subwords and by words", () => {
+    const other = new Translation(sent as unknown as TracePayload);
+    const { layers, heads, rows, columns } = trace.maps[kind];
+    const size = rows * columns;
+    for (let l = 0; l < layers; l++)
+      for (let h = 0; h < heads; h++)
+        other.maps[kind].values.set(
+          trace.head(kind, layers - 1 - l, heads - 1 - h),
+          (l * heads + h) * size,
+        );
+    for (const unit of ["sub", "word"] as const) {
+      const want = golden.distances[kind][unit];
+      expect(want).toHaveLength(layers * heads);
+      want.forEach((distance, at) => {
+        const slicing = { unit, specials: "shown" as const };
+        const found = headDistance(trace, other, kind, Math.floor(at / heads), at % heads, slicing);
+        expect(Math.abs(found! - distance)).toBeLessThan(CLOSE);
+      });
+    }
   });
 });

@@ -183,6 +183,15 @@ export interface Marks {
   rates: Record<"src" | "tgt", { found: number; wrong: number }> | null;
 }
 
+/** Of one kind, the maps that came with their translation, and what stands for the others. */
+export interface Parts {
+  /** Each map as `weights` would hold it. */
+  heads: [layer: number, head: number, map: Uint8Array][];
+  /** The largest weight w of each block of `pool` × `pool` cells as round(√w · 15), a byte each, head by head. */
+  small?: Uint8Array;
+  pool?: number;
+}
+
 export interface TracePayload {
   kind: "trace";
   source: string;
@@ -200,8 +209,12 @@ export interface TracePayload {
   steps: Step[];
   shapes: Record<Kind, Shape>;
   encoding: Encoding;
-  /** In base64; of a notebook, as bytes. */
+  /** In base64; of a notebook, as bytes; empty where it has `parts`. */
   weights: Record<Kind, string | Uint8Array>;
+  /** Of a long one in a notebook: the maps that came along; the others come when they are looked at. */
+  parts?: Record<Kind, Parts>;
+  /** The share of each kind's weight on special tokens, where it was counted before the maps were sent. */
+  shares?: Record<Kind, number>;
   rollout: string;
   heads: Record<Kind, HeadTable>;
   /** The cross head that aligns best. */

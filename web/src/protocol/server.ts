@@ -1,6 +1,6 @@
 /* What a page may ask its server for. Each answer may be a refusal instead. */
 
-import type { Health, Kind, Marks, Piece, Settings, TracePayload } from "./messages";
+import type { Health, Kind, Marks, Piece, Place, Settings, TracePayload } from "./messages";
 
 /** Why there is no answer, as a sentence for the visitor. */
 export interface Refusal {
@@ -52,6 +52,8 @@ export interface ExplorerServer {
   inspect(request: { text: string; direction: string }): Promise<Inspection>;
   /** The same translation with 32-bit weights. */
   exact(request: TraceRequest): Promise<Answer<TracePayload>>;
+  /** Of a translation that has parts: the maps of some heads, one after the other, packed as it says. */
+  maps?(kind: Kind, places: readonly Place[]): Promise<Uint8Array>;
   /** The translation that begins with `prefix`. */
   resume(request: TraceRequest): Promise<Answer<TracePayload>>;
   npz(request: TraceRequest): Promise<Answer<FileAnswer>>;

@@ -1,7 +1,7 @@
 /* What an explorer offers to its parts. A part says by a `Pick` of this which of it it needs. */
 
 import type { Colour } from "../design/colour";
-import type { Kind, Role } from "../protocol/messages";
+import type { Kind, Place, Role } from "../protocol/messages";
 import type { Group, Picture, Slicing } from "../trace/picture";
 import type { Translation } from "../trace/translation";
 import type { Cell, View } from "./view";
@@ -51,8 +51,10 @@ export interface ExplorerContext {
   readonly changed: Changed;
 
   find<E extends Element = HTMLElement>(selector: string): E;
-  /** Change the view, and paint in the next frame what depends on it. */
-  set(patch: Partial<View & Signals>): void;
+  /** Change the view once the maps that it shows are there, run `then`, and paint in the next frame what depends on it. */
+  set(patch: Partial<View & Signals>, then?: () => void): void;
+  /** Fetch the maps of some heads, which a long translation in a notebook may lack; null: they are there. */
+  bring(kind: Kind, places: readonly Place[]): Promise<void> | null;
   /** A sentence about what is pointed at, in place of the read-out; null: the read-out again. */
   say(nodes: (Node | string)[] | null): void;
   onKey(listener: (event: KeyboardEvent) => void): void;

@@ -48,11 +48,15 @@ export class TestContext extends Choosing implements ExplorerContext {
     this.forget();
     this.part?.paint(new Set(names));
   }
-  set(patch: Partial<View & Signals>): void {
+  bring(): null {
+    return null;
+  }
+  set(patch: Partial<View & Signals>, then?: () => void): void {
     Object.assign(this.state, patch);
     const names = Object.keys(patch);
     if (names.some((name) => MAP_KEYS.includes(name))) names.push("map");
     this.paint(names);
+    then?.();
   }
   enter(): void {}
   moved(): void {}

@@ -34,7 +34,8 @@ export const piecesOf = (trace: Translation): Piece[][] => {
 
 /** The share of each kind's weight that special tokens get, over all heads. */
 export const specialShares = (trace: Translation): Record<Kind, number> =>
-  Object.fromEntries(
+  trace.shares ??
+  (Object.fromEntries(
     KINDS.map((kind) => {
       if (!trace.kinds.includes(kind)) return [kind, 0];
       const { layers, heads } = trace.maps[kind];
@@ -44,4 +45,4 @@ export const specialShares = (trace: Translation): Record<Kind, number> =>
           sum += shareOn(trace, kind, trace.head(kind, l, h), SPECIAL);
       return [kind, sum / (layers * heads)];
     }),
-  ) as Record<Kind, number>;
+  ) as Record<Kind, number>);

@@ -9,6 +9,7 @@ import {
   KINDS,
   type Kind,
   type Marks,
+  type Parts,
   type Place,
   type Profile,
   type Settings,
@@ -17,6 +18,7 @@ import {
   type TracePayload,
   type Words,
 } from "../protocol/messages";
+import { unfold } from "./parts";
 
 /** Every map of one kind; `values` is [layers, heads, rows, columns], flat. */
 export interface Maps {
@@ -32,10 +34,22 @@ export type Stats = { [Name in keyof HeadTable]: NonNullable<HeadTable[Name]>[nu
 
 const unpacked = (payload: TracePayload, kind: Kind): Maps => {
   const [layers, heads, rows, columns] = payload.shapes[kind];
+  const shape = { layers, heads, rows, columns };
+  if (payload.parts) {
+    const maps = { ...shape, values: new Float32Array(layers * heads * rows * columns) };
+    unfold(payload.parts[kind], maps);
+    return maps;
+  }
   const sent = floatsOf(payload.weights[kind], payload.encoding);
   const values = kind === "decoder" ? fromTriangles(sent, layers * heads, rows) : sent;
-  return { layers, heads, rows, columns, values };
+  return { ...shape, values };
 };
+
+/** Of each kind, which heads' maps are there: 1 a head, layer by layer. */
+const arrivedOf = (maps: Record<Kind, Maps>): Record<Kind, Uint8Array> =>
+  Object.fromEntries(
+    Object.entries(maps).map(([kind, { layers, heads }]) => [kind, new Uint8Array(layers * heads)]),
+  ) as Record<Kind, Uint8Array>;
 
 export class Translation {
   readonly source: string;
@@ -83,6 +97,10 @@ export class Translation {
   readonly kinds: readonly Kind[];
   /** Whether probabilities and candidates are known. */
   readonly scored: boolean;
+  /** The share of each kind's weight on special tokens, where whoever sent it has counted. */
+  readonly shares?: Record<Kind, number>;
+  /** Which maps have come, where not all came at once; of the others there are small pictures at most. */
+  private readonly come: Record<Kind, Uint8Array> | null;
 
   constructor(payload: TracePayload) {
     const { checkpoint } = payload;
@@ -115,6 +133,31 @@ export class Translation {
     const maps = this.kinds.map((kind) => [kind, unpacked(payload, kind)]);
     this.maps = Object.fromEntries(maps) as Record<Kind, Maps>;
     this.rolled = floatsOf(payload.rollout, payload.encoding);
+    this.shares = payload.shares;
+    this.come = payload.parts ? arrivedOf(this.maps) : null;
+    for (const [kind, { heads }] of Object.entries(payload.parts ?? {}) as [Kind, Parts][])
+      for (const [layer, head, map] of heads) this.put(kind, [[layer, head]], map);
+  }
+
+  /** Whether every map is there. */
+  get whole(): boolean {
+    return !this.come;
+  }
+  /** Whether the map of a head is there, not only its small picture. */
+  has(kind: Kind, layer: number, head: number): boolean {
+    return !this.come || !!this.come[kind][layer * this.maps[kind].heads + head];
+  }
+  /** The maps of some heads have come, one after the other. */
+  put(kind: Kind, places: readonly Place[], sent: Uint8Array): void {
+    const { heads, rows, columns, values } = this.maps[kind];
+    const floats = floatsOf(sent, this.encoding);
+    const maps = kind === "decoder" ? fromTriangles(floats, places.length, rows) : floats;
+    const size = rows * columns;
+    places.forEach(([layer, head], n) => {
+      const place = layer * heads + head;
+      values.set(maps.subarray(n * size, (n + 1) * size), place * size);
+      this.come![kind][place] = 1;
+    });
   }
 
   queries(kind: Kind): Token[] {

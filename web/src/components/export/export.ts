@@ -9,7 +9,7 @@ import { bytesOf } from "../../protocol/decode";
 import { type ExplorerServer, refused } from "../../protocol/server";
 import type { ExplorerContext } from "../../state/context";
 import { permalink } from "../../state/permalink";
-import { mapOf } from "../../trace/aggregate";
+import { aggregateHeads, mapOf } from "../../trace/aggregate";
 import { csvOf, csvOfCandidates, csvOfHeads, jsonOf, pythonOf } from "../../trace/files";
 import { kindName, namedModel } from "../../trace/names";
 import { slice } from "../../trace/picture";
@@ -25,7 +25,16 @@ import { makeSheet } from "./sheet";
 
 type Needs = Pick<
   ExplorerContext,
-  "root" | "signal" | "enter" | "find" | "state" | "trace" | "picture" | "slicing" | "headName"
+  | "root"
+  | "signal"
+  | "enter"
+  | "find"
+  | "state"
+  | "trace"
+  | "bring"
+  | "picture"
+  | "slicing"
+  | "headName"
 >;
 
 export interface ExportProps {
@@ -138,7 +147,10 @@ export const makeExports = (x: Needs, { server, arcs }: ExportProps): { paint: (
   const scaleName = () => x.find(".scale-name").textContent;
   const drawn = async (): Promise<string> => {
     const figure = which.value === "head" ? x.state.view : which.value;
-    if (figure === "mosaic") return mosaicSvg(x.trace, x.state, scaleName());
+    if (figure === "mosaic") {
+      await x.bring(x.state.kind, aggregateHeads(x.trace, x.state, "all"));
+      return mosaicSvg(x.trace, x.state, scaleName());
+    }
     if (figure === "candidates") return candidatesSvg(x.trace, x.state.step);
     return figure === "arcs" ? arcsSvg(arcs()) : mapSvg(x.picture(), x.state, scaleName());
   };

@@ -9,6 +9,7 @@ import type { PlotNode } from "../../plot/plotly";
 import type { Kind } from "../../protocol/messages";
 import type { Changed, Part } from "../../state/context";
 import type { Cell } from "../../state/view";
+import { missingOf } from "../../trace/parts";
 import type { Picture } from "../../trace/picture";
 import { type Ahead, drawHidden, makeAhead } from "./ahead";
 import { axesOf, cellAt } from "./axes";
@@ -203,10 +204,10 @@ class Heatmap implements Part {
       this.tell();
       return true;
     }
-    const kinds = Object.keys(x.trace.maps) as Kind[];
-    return kinds.some(
-      (kind) => kind !== x.state.kind && drawHidden(x.as(kind), this.plots, box, detail, x.version),
+    const kinds = (Object.keys(x.trace.maps) as Kind[]).filter(
+      (kind) => kind !== x.state.kind && !missingOf(x.trace, x.as(kind).state).length,
     );
+    return kinds.some((kind) => drawHidden(x.as(kind), this.plots, box, detail, x.version));
   }
   /* ---- zoom and scrolling ---- */
   private unzoom(): void {

@@ -90,8 +90,8 @@ const FIGURES: ((x: Needs) => { only: boolean; overlay: Place[] })[] = [
 const showFigure = (x: Needs, number: number): void => {
   if (x.trace.live) return;
   const pins = { rows: [], columns: [] };
-  x.set({ kind: "encoder", view: "arcs", pins, hover: null }); // the head may give way
-  x.set(FIGURES[number](x));
+  const figure = () => x.set(FIGURES[number](x)); // the head may have given way
+  x.set({ kind: "encoder", view: "arcs", pins, hover: null }, figure);
 };
 
 export const makeMore = (x: Needs): Part => {

@@ -14,18 +14,20 @@ import { sorts } from "./order";
 type Needs = Pick<ExplorerContext, "find" | "state" | "trace" | "set">;
 
 /** Whoever looks for a role is shown the head that has it most, in a row in which it does that. */
-const headWith = ({ trace, state }: Needs, role: Role | null): Partial<View> => {
-  const { kind } = state;
-  const place = role && strongestHead(trace, kind, role);
-  if (!place) return {};
-  const row = inRoleRow(trace, kind, place, role, state);
-  return { layer: place[0], head: place[1], hover: null, ...row };
+const look = (x: Needs, role: Role | null): void => {
+  const { kind } = x.state;
+  const place = role && strongestHead(x.trace, kind, role);
+  if (!place) return x.set({ role });
+  const [layer, head] = place;
+  x.set({ layer, head, hover: null, role }, () =>
+    x.set(inRoleRow(x.trace, kind, place, role, x.state)),
+  );
 };
 
 const roleButton = (x: Needs, value: Role | null, name: string, count: number): HTMLElement => {
   const on = x.state.role === value;
   const chosen = on ? null : value;
-  const click = () => x.set({ ...headWith(x, chosen), role: chosen });
+  const click = () => look(x, chosen);
   const button = el(
     "button",
     { type: "button", "aria-pressed": on, on: { click } },

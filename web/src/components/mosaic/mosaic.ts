@@ -24,6 +24,7 @@ type Needs = Pick<
   | "trace"
   | "version"
   | "set"
+  | "bring"
   | "say"
   | "overlay"
   | "places"
@@ -52,6 +53,7 @@ class Mosaic implements Part {
   private readonly labels: ReturnType<typeof makeLabels>;
   private readonly filters: () => void;
   private layout: Layout | null = null;
+  private pointed: Pointed | null = null;
 
   constructor(private readonly x: Needs) {
     this.sheets = makeSheets(x);
@@ -110,15 +112,23 @@ class Mosaic implements Part {
     return x.trace && layout ? pointedAt(x, canvas, layout.tiles, event) : null;
   }
   private listen(): void {
-    const { x, canvas } = this;
-    canvas.addEventListener("mousemove", (event) => {
-      const cell = this.at(event);
-      canvas.style.cursor = cell ? "pointer" : "";
-      x.say(cell && told(x, cell));
-    });
-    canvas.addEventListener("mouseleave", () => x.say(null));
+    const { canvas } = this;
+    canvas.addEventListener("mousemove", (event) => this.point(this.at(event)));
+    canvas.addEventListener("mouseleave", () => this.point(null));
     canvas.addEventListener("click", (event) => this.clicked(event));
     canvas.addEventListener("keydown", (event) => this.typed(event));
+  }
+  /** Say what is pointed at; its weight once its map is there. */
+  private point(cell: Pointed | null): void {
+    const { x, canvas } = this;
+    this.pointed = cell;
+    canvas.style.cursor = cell ? "pointer" : "";
+    x.say(cell && told(x, cell));
+    const coming = cell && x.bring(x.state.kind, [[cell.l, cell.h]]);
+    void coming?.then(
+      () => this.pointed === cell && !x.signal.aborted && this.point(cell),
+      () => undefined, // the dots stay
+    );
   }
   private clicked(event: MouseEvent): void {
     const { x } = this;

@@ -43,7 +43,7 @@ export const told = ({ state: { kind }, trace }: Needs, cell: Pointed): (Node | 
     head: `L${cell.l + 1} H${cell.h + 1}` + (usual ? `, ${usual.text}` : ""),
     reads: trace.queries(kind)[cell.row].s,
     key: trace.keys(kind)[cell.column].s,
-    weight: weight.toFixed(3),
+    weight: trace.has(kind, cell.l, cell.h) ? weight.toFixed(3) : "…",
   };
   if (kind === "decoder" && cell.column > cell.row)
     return tParts("{head}: {key} lies in the future of this row", values);

@@ -44,9 +44,10 @@ export const makeTour = (x: Needs): Part => {
     const { at, head } = stops[now];
     if (head) {
       const { kind, place, role } = head;
-      const row = inRoleRow(x.trace, kind, place, role, x.state);
-      const shown = { kind, layer: place[0], head: place[1], ...row };
-      x.set({ ...shown, view: "heatmap", overlay: [], hover: null });
+      const [layer, number] = place;
+      x.set({ kind, layer, head: number, view: "heatmap", overlay: [], hover: null }, () =>
+        x.set(inRoleRow(x.trace, kind, place, role, x.state)),
+      );
     }
     unmark();
     const target = x.find<HTMLElement>(at);

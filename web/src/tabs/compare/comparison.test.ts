@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { blankCanvases } from "../../test/context";
 import { example, payload } from "../../test/example";
+import { inParts, packedMaps } from "../../test/parts";
 import { CELL, sketchPlotly } from "../../test/plotly";
 import { mostDifferentHead } from "../../trace/distance";
 import type { TracePayload } from "../../protocol/messages";
@@ -219,5 +220,60 @@ describe("a comparison", () => {
     drawn = sketchPlotly();
     dispatchEvent(new Event("explorer-plotly"));
     expect(drawn.size).toBe(3);
+  });
+});
+
+describe("two translations in a notebook", () => {
+  const whole = { a: example(A), b: example(B) };
+  const { layers, heads } = whole.a.maps.cross;
+  const table = Array.from({ length: layers * heads }, (_, at) => at / 100);
+  const tables = { sub: table, word: null };
+  const distances = { encoder: tables, decoder: tables, cross: tables };
+  const { layer, head } = whole.a.leading;
+  const other = (head + 1) % heads;
+
+  const begun = (maps: ComparisonOptions["maps"]) => {
+    const element = document.body.appendChild(document.createElement("div"));
+    const onPick = vi.fn();
+    const made = new Comparison(element, { maps, distances, onPick });
+    living.push(made);
+    made.show(inParts(whole.a, [layer, head], A), inParts(whole.b, [layer, head], B));
+    const map = (side: string) =>
+      drawn.get(made.find(`[data-side=${side}] .map`).firstElementChild!)!.data[0].z as number[][];
+    return { made, element, map, onPick };
+  };
+
+  it("have the distances that were counted where all maps are, and ask for none of them", () => {
+    const maps = vi.fn();
+    const { element } = begun(maps);
+    const shown = [...element.querySelectorAll(".board button")].map((node) => node.textContent);
+    expect(shown).toEqual(table.map((distance) => distance.toFixed(2)));
+    expect(maps).not.toHaveBeenCalled();
+  });
+
+  it("ask for the two maps that are looked at, and show them once they are there", async () => {
+    const maps = vi.fn<NonNullable<ComparisonOptions["maps"]>>(async (side, kind, places) =>
+      packedMaps(whole[side], kind, places),
+    );
+    const { made, map, onPick } = begun(maps);
+    made.pick({ head: other });
+    expect(made.find<HTMLSelectElement>("select.head").value).toBe(String(head));
+    await vi.waitFor(() =>
+      expect(onPick).toHaveBeenLastCalledWith(expect.objectContaining({ head: other })),
+    );
+    expect(maps.mock.calls).toEqual([
+      ["a", "cross", [[layer, other]]],
+      ["b", "cross", [[layer, other]]],
+    ]);
+    for (const side of ["a", "b"] as const)
+      expect(map(side).flat()).toEqual([...whole[side].head("cross", layer, other)]);
+  });
+
+  it("stay as they are where nobody answers, and say so to who told them to change", async () => {
+    const { made, onPick } = begun(() => Promise.reject(new Error("gone")));
+    made.pick({ head: other });
+    await vi.waitFor(() => expect(made.find(".notice").textContent).toContain("No answer"));
+    expect(made.find<HTMLSelectElement>("select.head").value).toBe(String(head));
+    expect(onPick).toHaveBeenLastCalledWith(expect.objectContaining({ head }));
   });
 });

@@ -9,13 +9,13 @@ import { partOf, plant } from "../../dom/template";
 import { clamp } from "../../format/number";
 import { speakMarkup } from "../../i18n/markup";
 import { t } from "../../i18n/words";
-import { whenPlotly } from "../../plot/plotly";
-import type { TracePayload } from "../../protocol/messages";
+import type { Kind, Place, TracePayload } from "../../protocol/messages";
 import { type ComparedView, comparisonLink } from "../../state/compare-link";
+import { type Held, makeHeld } from "../../state/held";
 import type { Cell } from "../../state/view";
 import { differenceOf } from "../../trace/difference";
 import { headDistance, mostDifferentHead } from "../../trace/distance";
-import { type Picture, type Slicing, slice } from "../../trace/picture";
+import { type Picture, type Slicing, type Unit, slice } from "../../trace/picture";
 import { Translation } from "../../trace/translation";
 import { paintBoard } from "./board";
 import markup from "./compare.html";
@@ -41,12 +41,18 @@ export class Comparison {
   private readonly life = new AbortController();
   private readonly scene: Scene;
   private told = "";
+  private readonly held: Held<Partial<ComparedView>>;
 
   constructor(
     element: Element,
     private readonly options: ComparisonOptions = {},
   ) {
     this.scene = options.scene ?? PAGE;
+    this.held = makeHeld({
+      bring: (patch) => this.bring(patch),
+      apply: (patch) => this.chose(patch),
+      failed: () => this.failed(),
+    });
     this.enter();
     this.root = plant(element, markup);
     for (const type of ["click", "input", "change", "mousemove"])
@@ -108,8 +114,31 @@ export class Comparison {
     this.each("[data-export]", (button) => void this.save(button.dataset.export as "png" | "svg"));
   }
   private set(patch: Partial<ComparedView>): void {
+    this.held.set(patch);
+  }
+  private chose(patch: Partial<ComparedView>): void {
     Object.assign(this.state, patch);
     this.draw();
+  }
+  /** Whoever is told of choices hears what is shown. */
+  private failed(): void {
+    if (this.life.signal.aborted) return;
+    this.enter();
+    this.notice(t("No answer from the server. Please try again."));
+    this.told = "";
+    this.tell();
+  }
+  /** Fetch the maps that a choice shows, which translations in a notebook may lack; null: they are there. */
+  private bring(patch: Partial<ComparedView>): Promise<void> | null {
+    const { traces, options } = this;
+    const { kind, layer, head } = { ...this.state, ...patch };
+    const lacking = SIDES.filter((side) => traces && !traces[side].has(kind, layer, head));
+    if (!lacking.length || !options.maps) return null;
+    const place: Place = [layer, head];
+    const coming = lacking.map((side) =>
+      options.maps!(side, kind, [place]).then((sent) => traces![side].put(kind, [place], sent)),
+    );
+    return Promise.all(coming).then(() => this.notice(""));
   }
 
   /**
@@ -122,9 +151,8 @@ export class Comparison {
     const query = traces.a.src.findIndex(({ s }) => s === at);
     const place = query >= 0 && mostDifferentHead(traces.a, traces.b, query);
     const shown = place && { kind: "encoder", step: query, ...place };
-    Object.assign(this.state, traces.a.leading, { step }, shown || {}, view ?? {});
     this.find(".both").hidden = false;
-    whenPlotly(() => this.draw());
+    this.set({ ...traces.a.leading, step, ...(shown || {}), ...(view ?? {}) } as ComparedView);
   }
   /** What belongs to it, here or in fields beside it, has not all come. */
   busy(on: boolean): void {
@@ -142,7 +170,7 @@ export class Comparison {
   private draw(): void {
     const { traces, state } = this;
     this.enter();
-    if (!traces || !window.Plotly || !this.root.clientWidth) return;
+    if (!traces || this.held.waits() || !window.Plotly || !this.root.clientWidth) return;
     const { kind, unit } = state;
     const maps = SIDES.map((side) => traces[side].maps[kind]);
     const shared = {
@@ -214,11 +242,13 @@ export class Comparison {
     if (!this.joined) return box.replaceChildren();
     const { kind, layer, head } = this.state;
     const { a, b } = this.traces!;
+    const known = this.options.distances?.[kind][slicing.unit];
     paintBoard(box, {
       ...shared,
       layer,
       head,
-      distance: (l, h) => headDistance(a, b, kind, l, h, slicing)!,
+      distance: (l, h) =>
+        known ? known[l * shared.heads + h] : headDistance(a, b, kind, l, h, slicing)!,
       choose: (l, h) => this.set({ layer: l, head: h }),
     });
   }
@@ -246,6 +276,7 @@ export class Comparison {
     if (this.joined) frameRow(this.find(".map.difference"), rows[0]);
   }
   private tell(): void {
+    if (this.held.waits()) return;
     const { kind, layer, head, step } = this.state;
     const pick = { kind, layer, head, step };
     const told = JSON.stringify(pick);

@@ -6,7 +6,7 @@ import type { Cell, View } from "../../state/view";
 import { Shared } from "./shared";
 
 export abstract class Choosing extends Shared {
-  abstract set(patch: Partial<View & Signals>): void;
+  abstract set(patch: Partial<View & Signals>, then?: () => void): void;
 
   chooseRow(i: number, hover: Cell | null = null): void {
     const { rows, columns } = this.picture();
@@ -18,7 +18,13 @@ export abstract class Choosing extends Shared {
   /** Choose as from outside: another kind brings what goes with it, and a cell its row. */
   pick({ cell, ...view }: Partial<View>): void {
     const { kind } = view;
-    this.set({ ...(kind && kind !== this.state.kind ? toKind(kind, this.state) : {}), ...view });
+    const patch = {
+      ...(kind && kind !== this.state.kind ? toKind(kind, this.state) : {}),
+      ...view,
+    };
+    this.set(patch, () => this.pickCell(cell));
+  }
+  private pickCell(cell: View["cell"] | undefined): void {
     this.forget();
     if (cell === null) this.set({ cell, hover: null });
     if (!cell || !this.trace) return;

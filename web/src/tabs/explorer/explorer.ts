@@ -7,7 +7,7 @@ import { PAGE, type Scene, enter } from "../../dom/scene";
 import { partOf, plant } from "../../dom/template";
 import { LANGUAGES, pageLanguage } from "../../i18n/language";
 import { speakMarkup } from "../../i18n/markup";
-import type { Kind, StepPayload, TracePayload } from "../../protocol/messages";
+import type { Kind, Place, StepPayload, TracePayload } from "../../protocol/messages";
 import type { Changed, ExplorerContext, Room, Signals } from "../../state/context";
 import type { Linked } from "../../state/permalink";
 import { COLOUR_KEYS, FIRST_STATE, MAP_KEYS, type View } from "../../state/view";
@@ -17,6 +17,7 @@ import { type Before, arrived, whileWriting, writing } from "./arrival";
 import { Choosing } from "./choosing";
 import markup from "./explorer.html";
 import { type Delayed, makeDelayed } from "./delayed";
+import { type Looking, makeLooking } from "./looking";
 import { makeNotice } from "./notice";
 import { type ExplorerOptions, PICKED, type Pick } from "./options";
 import { type Parts, makeParts } from "./parts";
@@ -49,6 +50,7 @@ export class Explorer extends Choosing implements ExplorerContext {
   private readonly said = makeNotice(this, (text) => this.health.says(text));
   private lastSize = "";
   private readonly late: Delayed;
+  private readonly looking: Looking;
   private live: LiveTranslation | null = null;
   private beforeLive: Before | null = null;
   private lastGood: TracePayload | null = null;
@@ -62,6 +64,7 @@ export class Explorer extends Choosing implements ExplorerContext {
     this.enter();
     this.root = plant(element, markup);
     this.signal = this.life.signal;
+    this.looking = makeLooking(this, server);
     this.parts = makeParts(this, server);
     this.late = makeDelayed(this.signal, LATE, (missed) => this.paintLate(missed));
     this.speak();
@@ -139,8 +142,13 @@ export class Explorer extends Choosing implements ExplorerContext {
   }
 
   /* ---- changes ---- */
-  set(patch: Patch): void {
-    if (this.signal.aborted) return;
+  set(patch: Patch, then?: () => void): void {
+    if (!this.signal.aborted) this.looking.set(patch, then);
+  }
+  bring(kind: Kind, places: readonly Place[]): Promise<void> | null {
+    return this.looking.bring(kind, places);
+  }
+  apply(patch: Patch): void {
     const whole = this.fitting(
       this.trace?.live ? whileWriting(patch, this.beforeLive!, this.state.view) : patch,
     );
@@ -149,7 +157,7 @@ export class Explorer extends Choosing implements ExplorerContext {
     this.frame ||= requestAnimationFrame(() => this.paint());
   }
   /** Layer and head of those that the kind has: encoder and decoder may differ in both. */
-  private fitting(patch: Patch): Patch {
+  fitting(patch: Patch): Patch {
     const known = this.trace?.maps[patch.kind || this.state.kind];
     if (!known) return patch;
     const { layer, head } = { ...this.state, ...patch };
@@ -175,7 +183,8 @@ export class Explorer extends Choosing implements ExplorerContext {
       else part.paint(changed);
     }
     if (changed.has("trace") || changed.has("language")) this.parts.exports.paint();
-    if (this.picked && PICKED.some((name) => changed.has(name))) this.tellPick();
+    const told = PICKED.some((name) => changed.has(name)) && !this.looking.waits();
+    if (this.picked && told) this.tellPick();
   }
   private tellPick(): void {
     const { kind, layer, head, step, query, cell } = this.state;
