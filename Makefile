@@ -108,12 +108,20 @@ soak: $(VENV)/.dev browser
 	$(PYTEST) -m "soak and not browser" -o timeout=3600
 	$(PYTEST) -m "soak and browser" -o timeout=3600
 
-# The page in Safari's engine and in Firefox too.
-engines: $(VENV)/.dev
+# The page in Safari's engine and in Firefox too, and the explorer by the widget managers of other notebooks.
+engines: $(VENV)/.dev runs/hosts/.installed
 	$(INSTALL) -q "selenium>=4.30"
 	$(PY) tests/browser/install.py webkit
 	$(PY) tests/browser/install.py firefox
-	$(PYTEST) tests/browser/test_engines.py tests/browser/test_firefox.py
+	$(PYTEST) tests/browser/test_engines.py tests/browser/test_firefox.py tests/browser/test_notebook_hosts.py
+
+# What VS Code's notebooks load, and html-manager, with a page that begins them.
+runs/hosts/.installed: tests/browser/hosts/package.json tests/browser/hosts/host.js | web/node_modules/.installed
+	@mkdir -p runs/hosts
+	cp $^ runs/hosts/
+	$(PY) web/npm.py --silent --prefix ../runs/hosts install --ignore-scripts --no-audit --no-fund
+	$(PY) web/npm.py --silent --prefix ../runs/hosts run build
+	@touch $@
 
 bench: $(VENV)/.dev browser runs/peers/.fetched
 	$(PY) -m benchmarks
