@@ -83,8 +83,9 @@ def host(
         page.goto(f"{address}static/host.html")
         page.wait_for_function("() => window.begin")
         page.evaluate("([name, address]) => window.begin(name, address)", [request.param, address])
+        there = f"import os; os.chdir({str(folder)!r})\n"
         for number, cell in enumerate(CELLS):
-            page.evaluate("code => window.run(code)", cell)
+            page.evaluate("code => window.run(code)", there + cell)
             page.locator(".output").nth(number).locator(".xtick").first.wait_for()
         with kernel_of(folder) as kernel:
             yield Host(page, kernel, faults)

@@ -75,7 +75,7 @@ window.begin = async (name, address) => {
     const shown = [];
     const future = kernel.requestExecute({ code });
     future.onIOPub = ({ header, content }) => {
-      if (header.msg_type === "error") element.textContent = content.traceback.join("\n");
+      if (header.msg_type === "error") shown.push(Promise.reject(new Error(content.evalue)));
       const view = content.data?.[VIEW];
       if (view) shown.push(widgets.show(view.model_id, element));
     };
