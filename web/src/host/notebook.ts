@@ -41,7 +41,10 @@ const inflated = async (packed: DataView | ArrayBuffer): Promise<Blob> => {
 const text = async (packed: DataView): Promise<string> => (await inflated(packed)).text();
 const json = async (packed: DataView) => JSON.parse(await text(packed));
 
-/** What the kernel sends for a question, of which `details` say more; refused after a while of silence. */
+/**
+ * What the kernel sends for a question, of which `details` say more; refused after a while of
+ * silence.
+ */
 const ask = (model: Model, name: string, details: object = {}): Promise<DataView[]> =>
   new Promise((resolve, reject) => {
     const number = `${Date.now()}-${++questions}`;
@@ -207,7 +210,9 @@ const tie = (model: Model, handle: { pick(view: any): void }, single: boolean) =
   };
 };
 
-/** A kind's maps as the kernel sends them: all of them, or some and small pictures of the others. */
+/**
+ * A kind's maps as the kernel sends them: all of them, or some and small pictures of the others.
+ */
 type SentParts = { heads: [number, number, DataView][]; small?: DataView; pool?: number };
 type SentMaps = Record<string, DataView | SentParts>;
 

@@ -73,7 +73,8 @@ export const speakFigure = ({ data, layout }: Figure, say: Say): void => {
   for (const [name, axis] of Object.entries(layout))
     if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.text = say(axis.title.text);
   const names: string[] | undefined = layout.yaxis?.ticktext;
-  const ours = (name: string) => layout.meta?.spoken || name === "all others"; // others are a sentence's tokens
+  // others are a sentence's tokens
+  const ours = (name: string) => layout.meta?.spoken || name === "all others";
   if (names) layout.yaxis!.ticktext = names.map((name) => (ours(name) ? say(name) : name));
 };
 

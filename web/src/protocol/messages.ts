@@ -187,7 +187,10 @@ export interface Marks {
 export interface Parts {
   /** Each map as `weights` would hold it. */
   heads: [layer: number, head: number, map: Uint8Array][];
-  /** The largest weight w of each block of `pool` × `pool` cells as round(√w · 15), a byte each, head by head. */
+  /**
+   * The largest weight w of each block of `pool` × `pool` cells as round(√w · 15), a byte each,
+   * head by head.
+   */
   small?: Uint8Array;
   pool?: number;
 }
@@ -211,9 +214,14 @@ export interface TracePayload {
   encoding: Encoding;
   /** In base64; of a notebook, as bytes; empty where it has `parts`. */
   weights: Record<Kind, string | Uint8Array>;
-  /** Of a long one in a notebook: the maps that came along; the others come when they are looked at. */
+  /**
+   * Of a long one in a notebook: the maps that came along; the others come when they are looked at.
+   */
   parts?: Record<Kind, Parts>;
-  /** The share of each kind's weight on special tokens, where it was counted before the maps were sent. */
+  /**
+   * The share of each kind's weight on special tokens, where it was counted before the maps were
+   * sent.
+   */
   shares?: Record<Kind, number>;
   rollout: string;
   heads: Record<Kind, HeadTable>;

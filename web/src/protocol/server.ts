@@ -52,7 +52,10 @@ export interface ExplorerServer {
   inspect(request: { text: string; direction: string }): Promise<Inspection>;
   /** The same translation with 32-bit weights. */
   exact(request: TraceRequest): Promise<Answer<TracePayload>>;
-  /** Of a translation that has parts: the maps of some heads, one after the other, packed as it says. */
+  /**
+   * Of a translation that has parts: the maps of some heads, one after the other, packed as it
+   * says.
+   */
   maps?(kind: Kind, places: readonly Place[]): Promise<Uint8Array>;
   /** The translation that begins with `prefix`. */
   resume(request: TraceRequest): Promise<Answer<TracePayload>>;

@@ -51,9 +51,15 @@ export interface ExplorerContext {
   readonly changed: Changed;
 
   find<E extends Element = HTMLElement>(selector: string): E;
-  /** Change the view once the maps that it shows are there, run `then`, and paint in the next frame what depends on it. */
+  /**
+   * Change the view once the maps that it shows are there, run `then`, and paint in the next frame
+   * what depends on it.
+   */
   set(patch: Partial<View & Signals>, then?: () => void): void;
-  /** Fetch the maps of some heads, which a long translation in a notebook may lack; null: they are there. */
+  /**
+   * Fetch the maps of some heads, which a long translation in a notebook may lack; null: they are
+   * there.
+   */
   bring(kind: Kind, places: readonly Place[]): Promise<void> | null;
   /** A sentence about what is pointed at, in place of the read-out; null: the read-out again. */
   say(nodes: (Node | string)[] | null): void;

@@ -1,4 +1,5 @@
-/* Choices that wait for what they show: they are made together, in their order, once it is there. */
+/* Choices that wait for what they show: they are made together, in their order, once it is
+   there. */
 
 export interface HeldProps<P> {
   /** Fetch what a choice shows; null: it is there. */

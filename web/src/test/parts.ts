@@ -16,7 +16,10 @@ export const packedMaps = (trace: Translation, kind: Kind, places: readonly Plac
   return planes;
 };
 
-/** A translation as a notebook's kernel sends a long one: with the map of `first`, and of the others nothing. */
+/**
+ * A translation as a notebook's kernel sends a long one: with the map of `first`, and of the others
+ * nothing.
+ */
 export const inParts = (trace: Translation, first: Place, id?: string): TracePayload => {
   const heads = (kind: Kind): Parts["heads"] =>
     kind === "cross" ? [[...first, packedMaps(trace, kind, [first])]] : [];

@@ -16,7 +16,8 @@ describe("a translation of which some maps came along", () => {
     expect(trace.head("cross", 1, 2)).toEqual(whole.head("cross", 1, 2));
     for (const kind of KINDS) {
       expect([trace.has(kind, 0, 1), trace.has(kind, 1, 1)]).toEqual([false, false]);
-      trace.put(kind, [[1, 1], [0, 1]], packedMaps(whole, kind, [[1, 1], [0, 1]])); // prettier-ignore
+      // prettier-ignore
+      trace.put(kind, [[1, 1], [0, 1]], packedMaps(whole, kind, [[1, 1], [0, 1]]));
       expect([trace.has(kind, 0, 1), trace.has(kind, 1, 1)]).toEqual([true, true]);
       expect(trace.has(kind, 0, 0)).toBe(false);
       expect(trace.head(kind, 0, 1)).toEqual(whole.head(kind, 0, 1));

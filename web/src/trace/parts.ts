@@ -1,4 +1,5 @@
-/* Maps that did not all come with their translation: small pictures stand for the others until they are looked at. */
+/* Maps that did not all come with their translation: small pictures stand for the others until
+   they are looked at. */
 
 import type { Parts, Place } from "../protocol/messages";
 import { type Choice, aggregateHeads } from "./aggregate";
@@ -7,7 +8,9 @@ import type { Maps, Translation } from "./translation";
 /** What stands for √w = 1 in a small picture. */
 const LEVELS = 15;
 
-/** Fill maps with what their small pictures say: every cell of a block has the largest weight of it. */
+/**
+ * Fill maps with what their small pictures say: every cell of a block has the largest weight of it.
+ */
 export const unfold = ({ small, pool = 1 }: Parts, maps: Maps): void => {
   if (!small) return;
   const { layers, heads, rows, columns, values } = maps;

@@ -99,7 +99,10 @@ export class Translation {
   readonly scored: boolean;
   /** The share of each kind's weight on special tokens, where whoever sent it has counted. */
   readonly shares?: Record<Kind, number>;
-  /** Which maps have come, where not all came at once; of the others there are small pictures at most. */
+  /**
+   * Which maps have come, where not all came at once; of the others there are small pictures at
+   * most.
+   */
   private readonly come: Record<Kind, Uint8Array> | null;
 
   constructor(payload: TracePayload) {

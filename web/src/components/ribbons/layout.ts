@@ -44,10 +44,11 @@ const STEP = 146; // from row to row
 const WIDEST = 320; // between two rows that stand beside each other
 const LINE = 28; // from word to word, where they stand below each other
 
-let pen: CanvasRenderingContext2D | null = null;
+let canvas: HTMLCanvasElement | null = null;
 /** How wide a text is when it is drawn. */
 export const textWidth = (text: string, size: number, weight = 400): number => {
-  pen ??= document.createElement("canvas").getContext("2d")!;
+  canvas ??= document.createElement("canvas");
+  const pen = canvas.getContext("2d")!; // the same one at every call
   pen.font = `${weight} ${size}px ${sans()}`;
   return pen.measureText(text).width;
 };

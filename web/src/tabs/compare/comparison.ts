@@ -3,32 +3,27 @@
 import { lookup, paintBar, ramp } from "../../design/colour";
 import { stops } from "../../design/scales";
 import { copyText } from "../../dom/clipboard";
-import { el } from "../../dom/element";
 import { PAGE, type Scene, enter } from "../../dom/scene";
 import { partOf, plant } from "../../dom/template";
 import { clamp } from "../../format/number";
 import { speakMarkup } from "../../i18n/markup";
 import { t } from "../../i18n/words";
-import type { Kind, Place, TracePayload } from "../../protocol/messages";
+import type { TracePayload } from "../../protocol/messages";
 import { type ComparedView, comparisonLink } from "../../state/compare-link";
 import { type Held, makeHeld } from "../../state/held";
 import type { Cell } from "../../state/view";
 import { differenceOf } from "../../trace/difference";
 import { headDistance, mostDifferentHead } from "../../trace/distance";
-import { type Picture, type Slicing, type Unit, slice } from "../../trace/picture";
+import { type Picture, type Slicing, slice } from "../../trace/picture";
 import { Translation } from "../../trace/translation";
 import { paintBoard } from "./board";
+import { bringMaps } from "./bring";
+import { type Shared, showChosen } from "./chosen";
 import markup from "./compare.html";
 import { cellAt, drawMap, frameRow } from "./figure";
 import type { ComparisonOptions, ComparisonPick } from "./options";
 import { SIDES, type Side, cellWords, sayTranslation, stepWords } from "./said";
 import { saveComparison } from "./take";
-
-/** What both sides have of a kind. */
-interface Shared {
-  layers: number;
-  heads: number;
-}
 
 const TOLD = 4000; // ms that an outcome is told
 
@@ -128,17 +123,9 @@ export class Comparison {
     this.told = "";
     this.tell();
   }
-  /** Fetch the maps that a choice shows, which translations in a notebook may lack; null: they are there. */
   private bring(patch: Partial<ComparedView>): Promise<void> | null {
-    const { traces, options } = this;
-    const { kind, layer, head } = { ...this.state, ...patch };
-    const lacking = SIDES.filter((side) => traces && !traces[side].has(kind, layer, head));
-    if (!lacking.length || !options.maps) return null;
-    const place: Place = [layer, head];
-    const coming = lacking.map((side) =>
-      options.maps!(side, kind, [place]).then((sent) => traces![side].put(kind, [place], sent)),
-    );
-    return Promise.all(coming).then(() => this.notice(""));
+    const coming = bringMaps(this.traces, this.options.maps, { ...this.state, ...patch });
+    return coming && coming.then(() => this.notice(""));
   }
 
   /**
@@ -179,7 +166,7 @@ export class Comparison {
     };
     state.layer = Math.min(state.layer, shared.layers - 1);
     state.head = Math.min(state.head, shared.heads - 1);
-    this.chosen(shared);
+    showChosen(this.root, state, shared);
     const slicing: Slicing = { unit, specials: "shown" };
     const picture = (trace: Translation) =>
       slice(trace, kind, trace.head(kind, state.layer, state.head), slicing);
@@ -191,24 +178,6 @@ export class Comparison {
     this.difference();
     this.board(slicing, shared);
     this.go(state.step);
-  }
-  private chosen({ layers, heads }: Shared): void {
-    const { state } = this;
-    for (const name of ["kind", "unit"] as const)
-      this.root
-        .querySelectorAll<HTMLElement>(`button[data-${name}]`)
-        .forEach((button) =>
-          button.setAttribute("aria-pressed", String(button.dataset[name] === state[name])),
-        );
-    const counts = { layer: layers, head: heads };
-    for (const name of ["layer", "head"] as const) {
-      const select = this.find<HTMLSelectElement>(`select.${name}`);
-      const options = Array.from({ length: counts[name] }, (_, i) =>
-        el("option", { value: i, text: i + 1 }),
-      );
-      select.replaceChildren(...options);
-      select.value = String(state[name]);
-    }
   }
   private side(side: Side): void {
     const trace = this.traces![side];
