@@ -15,6 +15,7 @@ import torch
 
 import translator
 import translator.assembly
+import translator.pipeline
 from translator import (
     BusyError,
     CancelledError,
@@ -25,6 +26,7 @@ from translator import (
     Translator,
     pipeline,
 )
+from translator.assembly import live_step
 from translator.decode import finish, search, search_batch
 
 TEXT = "Guten Morgen, ich renne!"
@@ -78,8 +80,8 @@ def test_live_steps_are_the_steps_of_the_trace(tiny: Translator, method: str) ->
 
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_a_step_that_comes_too_soon_is_not_made(tiny: Translator, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    made, real = [], Translator._live
-    monkeypatch.setattr(Translator, "_live", lambda *args: made.append(args) or real(*args))
+    made: list[object] = []
+    monkeypatch.setattr(translator.pipeline, "live_step", lambda *args: made.append(args) or live_step(*args))
     every, _ = drain(tiny.stream(TEXT, method=method, max_length=15))
     assert len(made) == len(every) > 3
     assert [step.log_probs for step in every] == [
