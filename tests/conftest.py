@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import logging
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -18,6 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import translator
 from translator.trace import Trace
+from translator.ui.quiet import Bounded
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,6 +38,15 @@ def _beside(name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(autouse=True)
+def whole_log() -> Iterator[None]:
+    """A server that was started in this process bounds its log; what later tests log is not counted with it."""
+    yield
+    for handler in logging.getLogger().handlers:
+        for bounded in [each for each in handler.filters if isinstance(each, Bounded)]:
+            handler.removeFilter(bounded)
 
 
 @pytest.fixture(scope="session")

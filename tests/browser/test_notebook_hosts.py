@@ -113,12 +113,17 @@ def test_what_python_sets_is_shown(host: Host) -> None:
 
 def test_a_comparison_asks_its_kernel_for_the_maps_that_it_shows(host: Host) -> None:
     both = host.output(1)
-    both.get_by_label("Head", exact=True).select_option(label="4")
-    host.kernel.until("print(both.head)", lambda said: said == "3")
+    shown, heads = map(int, host.kernel.run("print(both.head, a.cross.shape[1])").split())
     drawn = "box => box.firstElementChild.data[0].z.map(row => Array.from(row))"
-    rows = both.locator("[data-side=b] .map").evaluate(drawn)
-    want = [float(each) for each in host.kernel.run("print(*b.cross[both.layer, 3, 2])").split()]
-    assert rows[2] == pytest.approx(want, abs=5.1e-5)
+    for head in [each for each in range(heads) if each != shown][:2]:
+        both.get_by_label("Head", exact=True).select_option(label=str(head + 1))
+        host.kernel.until("print(both.head)", lambda said, head=head: said == str(head))
+        rows = {}
+        for side in "ab":
+            rows[side] = both.locator(f"[data-side={side}] .map").evaluate(drawn)[2]
+            want = host.kernel.run(f"print(*{side}.cross[both.layer, {head}, 2])").split()
+            assert rows[side] == pytest.approx([float(each) for each in want], abs=5.1e-5)
+        assert rows["a"] != pytest.approx(rows["b"], abs=1e-3)  # else either could be the other's
 
 
 def test_nothing_goes_wrong_on_the_way(host: Host) -> None:

@@ -43,6 +43,7 @@ def pack(weights: np.ndarray, encoding: Encoding) -> str:
 
 
 def pack_bytes(weights: np.ndarray, encoding: Encoding) -> bytes:
+    """Probabilities of any shape as the bytes that `pack` encodes."""
     if encoding == "f32":
         planes: bytes = np.ascontiguousarray(weights, dtype="<f4").reshape(-1, 1).view(np.uint8).T.tobytes()
         return planes
