@@ -57,7 +57,7 @@ def test_noise_is_asked_for_without_a_second_sentence(open_page: Callable[..., P
     page.locator(".lab-options [aria-label='Or noise on']").fill("bottle")
     page.locator(".lab-ask-view").click()
     page.locator(".lab-lines", has_text="With noise:").wait_for()
-    page.locator(f"{FIRST} .xtick text", has_text="(noise)").first.wait_for()
+    page.locator(f"{FIRST} .xtick text", has_text="noise: ").first.wait_for()
     step = page.locator(".lab-options [aria-label='Step']")
     assert int(step.input_value()) >= 1
     page.locator(".lab-options [aria-label='Second sentence']").fill(TEXT.replace("bottle", "cup"))

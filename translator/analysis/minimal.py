@@ -148,7 +148,7 @@ def noisy_pair(
     step = _hardest_hit(trace, pair, noisy_words) if step is None else layer_of(len(trace.tgt), step, "step")
     short = until(pair, step)
     recordings = record(short), record(short, noisy_words)
-    names = tuple(f"{t.surface} (noise)" if n in places else t.surface for n, t in enumerate(trace.src))
+    names = tuple(f"noise: {t.surface}" if n in places else t.surface for n, t in enumerate(trace.src))
     texts = trace.translation, translator.bundle.tgt.decode(greedily(translator, pair, recordings[1].memory[:1]))
     everyone = tuple(range(len(trace.src)))
     return _runs(translator, trace, recordings, step, (word, against), everyone, names, texts)
