@@ -209,7 +209,7 @@ def test_arrows_choose_the_neighbouring_radio(open_page: Callable[..., Page]) ->
 
 
 def test_one_step_drives_both_sides_of_a_comparison(open_page: Callable[..., Page]) -> None:
-    page = open_page()
+    page = open_page("?direction=de-en")
     page.get_by_role("tab", name="Compare").click()
     page.wait_for_selector("#compare [data-side=b] .row-frame")
     read = """() => ['a', 'b'].map(side => { const box = document.querySelector(`#compare [data-side=${side}] .map`);

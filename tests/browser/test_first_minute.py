@@ -46,7 +46,7 @@ class Hand:
             "en-zh",
             "My aunt sells fresh bread on Saturday.",
             ("面包", "bread"),
-            "When it wrote 面包, this head looked at bread",
+            "Having written 新鲜, this head looked at fresh",
             "Reading bread, this head looked at fresh",
         ),
     ],

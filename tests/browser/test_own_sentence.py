@@ -359,6 +359,7 @@ def test_every_tab_counts_the_same_words(open_page: Callable[..., Page], way: st
     page = open_page(f"?direction={way}")
     type_into(page, text)
     page.wait_for_selector("#input-health :text('not translated yet')")
+    expect(page.locator("#input-health .counts b").first).to_have_text(str(words))  # what was typed first is told first
     found = [page.evaluate(WORDS)]
     page.keyboard.press("Enter")
     translated(page, text)
