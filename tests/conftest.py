@@ -125,6 +125,7 @@ SERIAL = (
     "reliability/test_server.py",
     "reliability/test_sinks.py",
     "reliability/test_strangers.py",
+    "reliability/test_text.py",
     "reliability/test_turns.py",
     "reliability/test_workers.py",
     "test_timing.py",
