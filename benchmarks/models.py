@@ -9,16 +9,17 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ctranslate2
 import sentencepiece
 import torch
-from ctranslate2.converters import TransformersConverter
 from transformers import MarianConfig, MarianMTModel
 
 from translator.checkpoints import load_bundle
 from translator.engine import Engine, best
+
+if TYPE_CHECKING:
+    import ctranslate2
 
 EOS, PIECES = 0, 300
 NEVER = -1e4
@@ -59,6 +60,9 @@ class Contestants:
 
     def ctranslate2(self, compute_type: str, threads: int) -> ctranslate2.Translator:
         """CTranslate2's model of the same weights, on one translator of `threads` threads."""
+        import ctranslate2  # the rows of a GPU need none of it
+        from ctranslate2.converters import TransformersConverter
+
         out = self.folder / f"ct2-{compute_type}"
         if not out.exists():
             TransformersConverter(str(self.folder)).convert(str(out), quantization=compute_type)

@@ -242,6 +242,8 @@ _OWN: dict[str, Any] = {
     "join": 0.0,
     "noise": 0.0,
     "recopied": 0.0,
+    "reverse": None,
+    "r_drop": 0.0,
 }
 """Settings that a run which another grows from has only if it says so itself."""
 
@@ -269,7 +271,11 @@ class TrainConfig:
     `dev` names the development sets; the mean of their BLEU decides. `middle` multiplies the copies of pairs whose
     source has 8 to 20 words. Of the sentences of an epoch the share `join` is met once more in examples of two or
     three (Kondo et al. 2021), the share `noise` as careless typing leaves it, and the share `recopied` with other
-    names and numbers where both sides have the same.
+    names and numbers where both sides have the same. `mirrored` swaps the columns of the data: the run learns the
+    other direction. `reverse` lets sentences of the target language alone take part, translated back by a mirrored run
+    (Sennrich et al. 2016; see `translator.training.back_translation`): the settings in which that one differs. It
+    begins with the same weights as this one where one vocabulary serves both languages (`joint_vocab`), else with none.
+    `r_drop` is the weight α of the divergence between two passes with different dropout (Liang et al. 2021).
     """
 
     name: str
@@ -310,6 +316,9 @@ class TrainConfig:
     join: float = 0.0
     noise: float = 0.0
     recopied: float = 0.0
+    mirrored: bool = False
+    reverse: Mapping[str, Any] | None = None
+    r_drop: float = 0.0
 
     def __post_init__(self) -> None:
         for name, high in (("steps", 10**8), ("batch_tokens", 10**7), ("accumulate", 10_000), ("max_tokens", 4096)):
@@ -334,6 +343,8 @@ class TrainConfig:
             keep_real(self, name, 0.0, 0.95)
         keep_whole(self, "seed", 0, 2**63 - 1)
         keep_flag(self, "joint_vocab")
+        keep_flag(self, "mirrored")
+        keep_real(self, "r_drop", 0.0, 100.0)
         for name in ("name", "src", "tgt"):
             value = getattr(self, name)
             require(isinstance(value, str) and bool(value), name, value, "a name")
@@ -346,7 +357,7 @@ class TrainConfig:
             keep_real(self, name, 0.0, 1.0)
         keep_real(self, "self_training_length", 0.0, 10.0)
         keep(self, "betas", tuple(real("betas", beta, 0.0, 1 - 1e-9) for beta in self.betas))  # JSON gives lists
-        for name in ("corpora", "model"):
+        for name in ("corpora", "model", "reverse"):
             value = getattr(self, name)
             require(value is None or isinstance(value, Mapping), name, value, "names with values")
         known = (
@@ -360,6 +371,7 @@ class TrainConfig:
             real(f"corpora.{name}", copies, 0.0, 1e6)
         from_dict(ModelConfig, {"src_vocab": self.vocab, "tgt_vocab": self.vocab, **(self.model or {})})
         self.first()
+        self.other_way()
 
     def first(self) -> TrainConfig | None:
         """The settings of the run that this one grows from; None if it begins with nothing, or with a checkpoint.
@@ -370,6 +382,19 @@ class TrainConfig:
         if not isinstance(self.base, Mapping):
             return None
         return from_dict(TrainConfig, {**asdict(self), "base": None, **_OWN, **self.base})
+
+    def other_way(self) -> TrainConfig | None:
+        """The settings of the run that translates the target language back; None without `reverse`.
+
+        Raises:
+            InputError: a setting in `reverse` is unknown or out of range.
+        """
+        if self.reverse is None:
+            return None
+        turned: dict[str, Any] = {"src": self.tgt, "tgt": self.src, "mirrored": not self.mirrored, "base": None}
+        turned |= {"level": self.tgt_level or self.level, "tgt_level": self.level}
+        shape = {"model": {**(self.model or {}), **self.reverse.get("model", {})}}
+        return from_dict(TrainConfig, {**asdict(self), **_OWN, **turned, **self.reverse, **shape})
 
 
 def to_json(config: Any) -> str:

@@ -142,3 +142,14 @@ def test_a_model_that_attends_to_padding_trains_on_what_it_will_decode() -> None
         want = replay(EagerEngine(model), [*src[row], 2], produced).log_probs
         found = log_probs[row, range(len(produced)), produced].detach().numpy()
         np.testing.assert_allclose(found, want, atol=1e-5)
+
+
+def test_a_doubled_batch_holds_every_sentence_twice() -> None:
+    shape = ModelConfig(src_vocab=20, tgt_vocab=20, d_model=16, d_ff=32, encoder_heads=2, decoder_heads=2)
+    torch.manual_seed(0)
+    model = Transformer(shape).eval()
+    batch = collate([[5, 6, 7], [8]], [[9], [10, 11, 12]], shape)
+    twice = batch.doubled()
+    once, both = (model(each.src, each.tgt_in, each.src_keep, each.rows) for each in (batch, twice))
+    torch.testing.assert_close(both, torch.cat([once, once]))
+    assert twice.targets.tolist() == batch.targets.tolist() * 2

@@ -146,3 +146,22 @@ def test_the_kept_recipes_draw_enough(name: str) -> None:
     found = from_dict(HoldOut, values)
     assert sum(found.draw.values()) >= 1600 and len(found.draw) > 3
     assert (found.least, found.most) == (8, 20) and "tatoeba" not in found.draw
+
+
+def test_target_sentences_alone_are_kept_by_share(data: Path, tmp_path: Path) -> None:
+    """Of the target's monolingual file and of another pair's corpora, without near copies of held targets."""
+    with gzip.open(data / "mono" / "en.tsv.gz", "wt", encoding="utf-8") as file:
+        file.writelines(f"{tgt}\tvoice\n" for _, tgt in sentences())
+        file.writelines(f"Sentence number {n} stands here.\tvoice\nNot this {n}.\tother\n" for n in range(9))
+    (data / "en-zh").mkdir()
+    lines = (f"A word {n} of {n * n}.\t\u8bcd {n}\t{'talk' if n % 2 else 'docs'}\n" for n in range(40))
+    (data / "en-zh" / "train.tsv").write_text("".join(lines), encoding="utf-8")
+    out = tmp_path / "out"
+    told = prepare(plan(target_mono={"voice": 1}, target_other={"en-zh": {"talk": 1}}), data, out)
+    alone = gzip.decompress((out / "monolingual-target.txt.gz").read_bytes()).decode().splitlines()
+    near = Copies([*read_pairs(out / "everyday-dev.tsv.gz"), *read_pairs(out / "everyday-test.tsv.gz")])
+    assert len(alone) == told["monolingual-target"] and not any(near.holds(text, 1) for text in alone)
+    assert sum(text.startswith("Sentence number") for text in alone) == 9
+    assert sum(text.startswith("A word") for text in alone) == 20 and not any("Not this" in text for text in alone)
+    with pytest.raises(InputError, match=r"target_other is .*pairs of languages with en"):
+        plan(target_other={"de-fr": {"talk": 1}})

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from translator.training.objective import objective
+from translator.training.objective import divergence, objective
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -44,3 +44,13 @@ def test_bfloat16_logits_lose_only_their_own_rounding(smoothing: float) -> None:
 def test_without_gradients_it_only_counts() -> None:
     found = objective(torch.tensor([[0.0, 9.0], [9.0, 0.0]]), torch.tensor([1, 1]), smoothing=0.0)
     assert int(found.correct) == 1 and not found.loss.requires_grad
+
+
+def test_divergence_equals_torch_distributions() -> None:
+    torch.manual_seed(0)
+    first, second = (3 * torch.randn(20, 37, dtype=torch.float64) for _ in range(2))
+    p, q = (torch.distributions.Categorical(logits=logits) for logits in (first, second))
+    kl = torch.distributions.kl_divergence
+    want = (kl(p, q) + kl(q, p)).sum() / 2
+    torch.testing.assert_close(divergence(first, second).double(), want, atol=1e-4, rtol=1e-5)
+    assert float(divergence(first, first)) == pytest.approx(0, abs=1e-6)

@@ -134,6 +134,11 @@ def _training(card: Card) -> str:
         for number, run in enumerate(runs, start=1)
         if run.self_training is not None
     ]
+    backwards = [
+        f"run {number}: target sentences translated back by a run of {other.steps:,} steps"
+        for number, run in enumerate(runs, start=1)
+        if (other := run.other_way()) is not None
+    ]
     rows = (
         ("steps", f"{'not logged,' if card.steps is None else f'{card.steps:,}'} of {asked:,}"),
         *([("begun with", f"`{begun}`")] if begun else []),
@@ -146,6 +151,8 @@ def _training(card: Card) -> str:
         ("label smoothing", each(lambda run: f"{run.label_smoothing:g}")),
         ("BPE-dropout", each(lambda run: f"{run.bpe_dropout:g}")),
         *([("self-training", "; ".join(taught))] if taught else []),
+        *([("back-translation", "; ".join(backwards))] if backwards else []),
+        *([("R-Drop", each(lambda run: f"{run.r_drop:g}"))] if any(run.r_drop for run in runs) else []),
         ("seed", each(lambda run: str(run.seed))),
         ("weights", card.selection),
     )

@@ -12,7 +12,13 @@ from translator.checkpoints.shelf import MANIFEST
 from translator.config import TrainConfig, from_dict, to_json
 from translator.errors import InputError
 from translator.text.lines import read_lines
-from translator.training.data import MONOLINGUAL, find_monolingual, find_split
+from translator.training.data import (
+    MONOLINGUAL,
+    MONOLINGUAL_TARGET,
+    find_monolingual,
+    find_monolingual_target,
+    find_split,
+)
 from translator.training.state import STATES, read_state, trained
 
 C = TypeVar("C")
@@ -74,6 +80,8 @@ def claim(config: TrainConfig, data: Path, folder: Path) -> None:
     read = {split: find_split(data, split) for split in ("train", *config.dev)}
     if config.self_training is not None:
         read[MONOLINGUAL] = find_monolingual(data)
+    if config.reverse is not None:
+        read[MONOLINGUAL_TARGET] = find_monolingual_target(data)
     text = {name: _digest(path) for name, path in read.items()}
     begun = _begun_with(folder)
     other = [path for name, path in read.items() if begun and begun.get(name) != text[name]]

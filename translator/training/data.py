@@ -54,8 +54,8 @@ def _flaw(columns: Sequence[str]) -> str:
     return f"{len(columns)} columns" if len(columns) != 3 else f"column {columns.index('') + 1} is empty"
 
 
-MONOLINGUAL = "monolingual"
-"""The name of the file of sentences of the source language alone."""
+MONOLINGUAL, MONOLINGUAL_TARGET = "monolingual", "monolingual-target"
+"""The names of the files of sentences of the source language alone, and of the target language."""
 
 
 def find_split(folder: Path, split: str) -> Path:
@@ -83,13 +83,32 @@ def _find(folder: Path, name: str, why: str) -> Path:
     raise InputError(f"{folder} has no {name}.gz; {why}")
 
 
+def find_monolingual_target(folder: Path) -> Path:
+    """The file of target sentences that back-translation translates, one a line, in a data folder, gzipped or not.
+
+    Raises:
+        InputError: there is none.
+    """
+    return _find(folder, f"{MONOLINGUAL_TARGET}.txt", "reverse translates back what it holds, one sentence a line")
+
+
+def read_split(config: TrainConfig, folder: Path, split: str) -> list[Pair]:
+    """The pairs of one split, in the direction of the run.
+
+    Raises:
+        InputError: the file is missing or malformed.
+    """
+    pairs = read_pairs(find_split(folder, split))
+    return [Pair(pair.tgt, pair.src, pair.corpus) for pair in pairs] if config.mirrored else pairs
+
+
 def read_dev(config: TrainConfig, folder: Path) -> dict[str, list[Pair]]:
     """The pairs of each development set of a run.
 
     Raises:
         InputError: a file is missing or malformed.
     """
-    return {name: read_pairs(find_split(folder, name)) for name in config.dev}
+    return {name: read_split(config, folder, name) for name in config.dev}
 
 
 def grouped(pairs: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
@@ -139,6 +158,13 @@ class Batch:
     def to(self, device: torch.device) -> Batch:
         """The same batch on `device`."""
         return Batch(*(getattr(self, name).to(device, non_blocking=True) for name in self.__dataclass_fields__))
+
+    def doubled(self) -> Batch:
+        """Every sentence twice, the second time behind all of them, so that dropout meets each in two ways."""
+        src, keep, entering, targets = (
+            torch.cat([each, each]) for each in (self.src, self.src_keep, self.tgt_in, self.targets)
+        )
+        return Batch(src, keep, entering, torch.cat([self.rows, self.rows + self.tgt_in.numel()]), targets)
 
 
 def collate(src: Sequence[Sequence[int]], tgt: Sequence[Sequence[int]], shape: ModelConfig) -> Batch:

@@ -25,6 +25,7 @@ from translator.resources import resources
 from translator.text.lines import read_lines
 from translator.training import adequacy
 from translator.training.adequacy import adequacy_path, judge, read_adequacy
+from translator.training.back_translation import CORPUS as BACK
 from translator.training.card import lineage, own_card, render, table, verbatim
 from translator.training.claim import read_config
 from translator.training.data import find_split, grouped, read_pairs
@@ -70,6 +71,7 @@ def describe(
     sections |= adequacy_section(translator)
     pairs = Counter(pair.corpus for pair in read_pairs(find_split(data, "train")))
     pairs[CORPUS] += sum(record.get("self_training_pairs", 0) for record in records)
+    pairs[BACK] += sum(record.get("back_translation_pairs", 0) for record in records)
     corpora = _learnt(config, +pairs)
     licences = _credits(list(corpora), licence, config)  # refused before the long part
     before = f" See the card of `{config.base}` for its own training data." if isinstance(config.base, str) else ""

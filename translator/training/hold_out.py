@@ -21,7 +21,7 @@ from translator.errors import InputError
 from translator.rules import keep_whole, real, require, whole
 from translator.text.lines import read_lines
 from translator.training.adequacy import adequacy_path, read_adequacy
-from translator.training.data import MONOLINGUAL, Pair, find_split, read_pairs
+from translator.training.data import MONOLINGUAL, MONOLINGUAL_TARGET, Pair, find_split, read_pairs
 
 SETS = ("everyday-dev", "everyday-test")
 GRAM = 3
@@ -36,8 +36,8 @@ class HoldOut:
 
     `sides` are the languages of source and target; `mono` says which share of each monolingual corpus of the source
     language is kept for self-training, `other` the same of the corpora of other pairs' train that have that language
-    (such as {"de-en": {"tatoeba": 0.1}}), and `keep` which share of a corpus's pairs enters train at all (1 if not
-    named).
+    (such as {"de-en": {"tatoeba": 0.1}}), `target_mono` and `target_other` the same of the target language for
+    back-translation, and `keep` which share of a corpus's pairs enters train at all (1 if not named).
     """
 
     sides: tuple[str, str]
@@ -48,6 +48,8 @@ class HoldOut:
     mono: Mapping[str, float] | None = None
     keep: Mapping[str, float] | None = None
     other: Mapping[str, Mapping[str, float]] | None = None
+    target_mono: Mapping[str, float] | None = None
+    target_other: Mapping[str, Mapping[str, float]] | None = None
 
     def __post_init__(self) -> None:
         pair = isinstance(self.sides, (list, tuple)) and len(self.sides) == 2 and all(self.sides)
@@ -59,14 +61,20 @@ class HoldOut:
         require(isinstance(self.draw, Mapping) and bool(self.draw), "draw", self.draw, "corpora with numbers of pairs")
         for name, count in self.draw.items():
             whole(f"draw.{name}", count, 1, 10**6)
-        for field in ("mono", "keep"):
+        for field in ("mono", "keep", "target_mono"):
             for name, share in (getattr(self, field) or {}).items():
                 real(f"{field}.{name}", share, 0.0, 1.0)
-        for other, shares in (self.other or {}).items():
-            require(self.sides[0] in other.split("-"), "other", other, f"pairs of languages with {self.sides[0]}")
-            require(isinstance(shares, Mapping), f"other.{other}", shares, "corpora with shares")
-            for name, share in shares.items():
-                real(f"other.{other}.{name}", share, 0.0, 1.0)
+        for field, language in (("other", self.sides[0]), ("target_other", self.sides[1])):
+            for other, shares in (getattr(self, field) or {}).items():
+                require(language in other.split("-"), field, other, f"pairs of languages with {language}")
+                require(isinstance(shares, Mapping), f"{field}.{other}", shares, "corpora with shares")
+                for name, share in shares.items():
+                    real(f"{field}.{other}.{name}", share, 0.0, 1.0)
+
+    def alone(self, side: int) -> tuple[Mapping[str, float], Mapping[str, Mapping[str, float]]]:
+        """The shares of monolingual corpora, and of other pairs' corpora, for the source (0) or the target (1)."""
+        mono, other = ((self.mono, self.other), (self.target_mono, self.target_other))[side]
+        return mono or {}, other or {}
 
 
 def prepare(plan: HoldOut, data: Path, out: Path) -> dict[str, int]:
@@ -96,10 +104,11 @@ def prepare(plan: HoldOut, data: Path, out: Path) -> dict[str, int]:
     for path in sorted({*folder.glob("*.tsv.gz"), *folder.glob("*.tsv")}):
         if path.name.split(".")[0] not in ("train", "extra"):
             shutil.copyfile(path, out / path.name)
-    if plan.mono or plan.other:
-        sentences = monolingual(plan, data, near, rng)
-        _write(out / f"{MONOLINGUAL}.txt.gz", sentences)
-        counts[MONOLINGUAL] = len(sentences)
+    for side, name in enumerate((MONOLINGUAL, MONOLINGUAL_TARGET)):
+        if any(plan.alone(side)):
+            sentences = monolingual(plan, data, near, rng, side)
+            _write(out / f"{name}.txt.gz", sentences)
+            counts[name] = len(sentences)
     return counts
 
 
@@ -125,21 +134,22 @@ def draw(plan: HoldOut, pairs: Sequence[Pair], rng: np.random.Generator) -> list
     return [held[i] for i in rng.permutation(len(held))]
 
 
-def monolingual(plan: HoldOut, data: Path, near: Copies, rng: np.random.Generator) -> list[str]:
-    """The sentences for self-training: of each corpus the share that `plan` says, no near copy of a held one.
+def monolingual(plan: HoldOut, data: Path, near: Copies, rng: np.random.Generator, side: int = 0) -> list[str]:
+    """Sentences of the source (`side` 0) or the target language: of each corpus its share, no near copy of a held one.
 
     Raises:
         InputError: a file is missing or malformed.
     """
+    mono, other = plan.alone(side)
     found: list[str] = []
-    if plan.mono:
-        lines = [line.split("\t") for line in read_lines(data / "mono" / f"{plan.sides[0]}.tsv.gz")]
-        found += _sampled([(columns[0], columns[1]) for columns in lines], plan.mono, rng)
-    for name, shares in (plan.other or {}).items():
-        side = name.split("-").index(plan.sides[0])
+    if mono:
+        lines = [line.split("\t") for line in read_lines(data / "mono" / f"{plan.sides[side]}.tsv.gz")]
+        found += _sampled([(columns[0], columns[1]) for columns in lines], mono, rng)
+    for name, shares in other.items():
+        place = name.split("-").index(plan.sides[side])
         pairs = read_pairs(find_split(data / name, "train"))
-        found += _sampled([((pair.src, pair.tgt)[side], pair.corpus) for pair in pairs], shares, rng)
-    return [text for text in found if not near.holds(text, 0)]
+        found += _sampled([((pair.src, pair.tgt)[place], pair.corpus) for pair in pairs], shares, rng)
+    return [text for text in found if not near.holds(text, side)]
 
 
 def _sampled(lines: Sequence[tuple[str, str]], shares: Mapping[str, float], rng: np.random.Generator) -> list[str]:

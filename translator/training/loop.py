@@ -22,7 +22,7 @@ from translator.config import TrainConfig
 from translator.errors import CheckpointError, TranslatorError
 from translator.model import Transformer
 from translator.training.data import Epochs, collate
-from translator.training.objective import objective
+from translator.training.objective import divergence, objective
 from translator.training.schedule import learning_rate
 from translator.training.state import (
     BEST,
@@ -224,11 +224,14 @@ class Trainer:
     def _backward(self, src: Sentences, tgt: Sentences, tokens: int, meter: Meter) -> None:
         weight = self.process.weight(src)
         batch = collate(self.process.share(src), self.process.share(tgt), self.model.config).to(self.device)
+        if twice := self.config.r_drop > 0:
+            batch = batch.doubled()
         with self.autocast():
             logits = self.trained(batch.src, batch.tgt_in, batch.src_keep, batch.rows)
         score = objective(logits, batch.targets, smoothing=self.config.label_smoothing)
+        loss = (score.loss + self.config.r_drop * divergence(*logits.chunk(2))) / 2 if twice else score.loss
         # DDP averages over processes; the sum is wanted, hence the factor.
-        (score.loss * (weight * self.process.world / tokens)).backward()
+        (loss * (weight * self.process.world / tokens)).backward()
         if weight:
             meter.add(score.loss.detach(), score.nll, score.correct, score.tokens)
 

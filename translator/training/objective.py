@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 _CHUNK = 64
 """Rows of logits worked on at once: few enough to stay in a core's cache, where most of the time would go."""
@@ -30,6 +31,16 @@ def objective(logits: Tensor, targets: Tensor, *, smoothing: float) -> Objective
     """Score logits [N, V] against target ids [N]; the smoothed share `smoothing` is spread over all V ids."""
     loss, nll, correct = _SmoothedCrossEntropy.apply(logits, targets, smoothing)  # type: ignore[no-untyped-call]
     return Objective(loss, nll, correct, len(targets))
+
+
+def divergence(first: Tensor, second: Tensor) -> Tensor:
+    """Mean of both Kullback-Leibler divergences between two passes' predictions [N, V], summed over rows, in nats.
+
+    Source: Liang et al. 2021, "R-Drop: Regularized Dropout for Neural Networks", equation 2.
+    """
+    p, q = first.float().log_softmax(dim=-1), second.float().log_softmax(dim=-1)
+    both = F.kl_div(p, q, reduction="sum", log_target=True) + F.kl_div(q, p, reduction="sum", log_target=True)
+    return both / 2
 
 
 class _SmoothedCrossEntropy(torch.autograd.Function):

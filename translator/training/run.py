@@ -16,9 +16,10 @@ from translator.config import ModelConfig, TextConfig, TrainConfig, from_dict
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import SubwordTokenizer, Tokenizer, VocabularyTokenizer, load_tokenizer
+from translator.training import back_translation
 from translator.training.begin import checkpoint_of, keep, settled
 from translator.training.claim import claim
-from translator.training.data import Epochs, Pair, copies, find_split, read_dev, read_pairs
+from translator.training.data import Epochs, Pair, copies, read_dev, read_pairs, read_split
 from translator.training.development import development
 from translator.training.encoder import Encoder
 from translator.training.grow import grow
@@ -54,7 +55,7 @@ def text_configs(config: TrainConfig) -> tuple[TextConfig, TextConfig]:
 
 def open_corpus(config: TrainConfig, data: Path, folder: Path) -> Corpus:
     """Read the data; learn the vocabularies once and keep them in `folder`."""
-    pairs, dev = read_pairs(find_split(data, "train")), read_dev(config, data)
+    pairs, dev = read_split(config, data, "train"), read_dev(config, data)
     if not (folder / "tgt.json").exists():
         folder.mkdir(parents=True, exist_ok=True)
         src, tgt = learn_vocabularies(config, pairs)
@@ -62,6 +63,8 @@ def open_corpus(config: TrainConfig, data: Path, folder: Path) -> Corpus:
         tgt.save(folder, "tgt")
     if config.self_training is not None:
         pairs += read_pairs(folder / PAIRS)
+    if config.reverse is not None:
+        pairs += read_pairs(folder / back_translation.PAIRS)
     return Corpus(pairs, dev, load_tokenizer(folder / "src.json"), load_tokenizer(folder / "tgt.json"))
 
 
@@ -158,15 +161,43 @@ def _train(config: TrainConfig, data: Path, folder: Path, device: str, process: 
             begins = base / (SELECTED if config.begin == "selected" else BEST)
             load_weights(before.model, read_weights(begins), begins)
             teacher = Teacher(before.model, corpus.src, corpus.tgt)
+        if config.reverse is not None:
+            _translate_back(teacher, config, data, folder, device, process)
     if teacher is not None:
         write_pairs(teacher, config, data, folder, process)
     trainer, corpus = build(config, data, folder, device=device)
     if teacher is not None:
         grow(trainer.model, teacher.model.state_dict())
-        if config.self_training is not None and process.rank == 0:
-            trainer.log.add(step=0, self_training_pairs=sum(pair.corpus == CORPUS for pair in corpus.pairs))
+    if process.rank == 0 and trainer.progress.step == 0:
+        made = Counter(pair.corpus for pair in corpus.pairs)
+        if config.self_training is not None:
+            trainer.log.add(step=0, self_training_pairs=made[CORPUS])
+        if config.reverse is not None:
+            trainer.log.add(step=0, back_translation_pairs=made[back_translation.CORPUS])
     trainer.run()
     return trainer, corpus
+
+
+def _translate_back(
+    begun: Teacher | None, config: TrainConfig, data: Path, folder: Path, device: str, process: Process
+) -> None:
+    """Train the run of the other direction, then let it translate what stands in the target language alone."""
+    other, run = config.other_way(), folder / back_translation.REVERSE
+    assert other is not None  # noqa: S101 - who calls has seen it
+    if begun is not None and not (run / "tgt.json").exists():
+        process.first(lambda: _turn(begun, config, run))
+    trainer, corpus = build(other, data, run, device=device)
+    if begun is not None and config.joint_vocab and trainer.progress.step == 0:
+        grow(trainer.model, begun.model.state_dict())
+    trainer.run()
+    back_translation.write_back(Teacher(trainer.model, corpus.src, corpus.tgt), config, data, folder, process)
+
+
+def _turn(begun: Teacher, config: TrainConfig, run: Path) -> None:
+    """Give the run of the other direction the vocabularies of `begun`, each for the other side."""
+    run.mkdir(parents=True, exist_ok=True)
+    begun.tgt.save(run, "src")
+    begun.src.save(run, "tgt")
 
 
 def _hand_over(base: Trainer, corpus: Corpus, folder: Path, begin: str) -> None:

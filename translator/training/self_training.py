@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import Tokenizer
 from translator.text.lines import read_lines
-from translator.training.data import collate, find_monolingual, find_split, read_pairs
+from translator.training.data import Pair, collate, find_monolingual, read_split
 from translator.training.development import GREEDY, ROWS
 from translator.training.evaluate import loops
 from translator.training.loop import Process
@@ -59,16 +59,11 @@ def write_pairs(teacher: Teacher, config: TrainConfig, data: Path, folder: Path,
     least = config.self_training
     if least is None:
         return
-    sentences = _sentences(config, data)
-    mine = sentences[process.rank :: process.world]
-    found = process.gather(list(_translated(teacher, mine, config, shown=process.rank == 0)))
+    known = {pair.src for split in ("train", *config.dev) for pair in read_split(config, data, split)}
+    sentences = unknown(read_lines(find_monolingual(data)), known)
+    every = translated(teacher, sentences, config, process, least=config.self_training_length)
 
     def write() -> None:
-        every = [
-            (place * process.world + rank, text, score)
-            for rank, part in enumerate(found)
-            for place, text, score in part
-        ]
         sure = surest(
             [sentences[n] for n, *_ in every], [score for *_, score in every], least, config.self_training_share
         )
@@ -78,10 +73,7 @@ def write_pairs(teacher: Teacher, config: TrainConfig, data: Path, folder: Path,
                 f"of {len(sentences):,} sentences of {find_monolingual(data)} none was translated with a mean"
                 f" log-probability of {least} or more; lower self_training"
             )
-        part = (folder / PAIRS).with_suffix(".part")
-        with gzip.open(part, "wt", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{sentences[n]}\t{pairs[n]}\t{CORPUS}\n" for n in sorted(pairs))
-        os.replace(part, folder / PAIRS)
+        write_corpus(folder / PAIRS, [Pair(sentences[n], pairs[n], CORPUS) for n in sorted(pairs)])
 
     process.first(write)
 
@@ -102,25 +94,43 @@ def surest(sentences: Sequence[str], scores: Sequence[float], least: float, shar
     return [score >= least or n in chosen for n, score in enumerate(scores)]
 
 
-def _sentences(config: TrainConfig, data: Path) -> list[str]:
-    """Every sentence once, in their order, without those that the corpora or the development set have."""
-    known = {pair.src for split in ("train", *config.dev) for pair in read_pairs(find_split(data, split))}
-    lines = (" ".join(line.split()) for line in read_lines(find_monolingual(data)))
-    return [line for line in dict.fromkeys(lines) if line and line not in known]
+def unknown(lines: Iterable[str], known: Container[str]) -> list[str]:
+    """Every sentence of `lines` once, in their order, without those that are `known` from the corpora."""
+    plain = (" ".join(line.split()) for line in lines)
+    return [line for line in dict.fromkeys(plain) if line and line not in known]
+
+
+def write_corpus(path: Path, pairs: Iterable[Pair]) -> None:
+    """A gzipped corpus file; a kill leaves the former one or this one."""
+    part = path.with_suffix(".part")
+    with gzip.open(part, "wt", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{pair.src}\t{pair.tgt}\t{pair.corpus}\n" for pair in pairs)
+    os.replace(part, path)
+
+
+def translated(
+    teacher: Teacher, sentences: Sequence[str], config: TrainConfig, process: Process, *, least: float = 0.0
+) -> list[tuple[int, str, float]]:
+    """The place of each sentence whose translation is whole, that, and its mean log-probability of a token in nats.
+
+    Whole is what ended, does not loop, and has `least` target tokens or more for each source token. Every process
+    does its part, and all get everything.
+    """
+    mine = sentences[process.rank :: process.world]
+    found = process.gather(list(_translated(teacher, mine, config.max_tokens, least, shown=process.rank == 0)))
+    return [
+        (place * process.world + rank, text, score) for rank, part in enumerate(found) for place, text, score in part
+    ]
 
 
 def _translated(
-    teacher: Teacher, sentences: Sequence[str], config: TrainConfig, *, shown: bool
+    teacher: Teacher, sentences: Sequence[str], max_tokens: int, least: float, *, shown: bool
 ) -> Iterator[tuple[int, str, float]]:
-    """The place of each sentence whose translation is whole, that, and its mean log-probability of a token in nats.
-
-    Whole is what ended, does not loop, and has the tokens that `config.self_training_length` asks for.
-    """
     model = teacher.model.eval()
     engine = best(model)
     ids = teacher.src.ids_batch(sentences)
-    fits = sorted((n for n, row in enumerate(ids) if 0 < len(row) < config.max_tokens), key=lambda n: len(ids[n]))
-    for first in tqdm(range(0, len(fits), CHUNK), unit="chunk", desc="self-training", disable=not shown):
+    fits = sorted((n for n, row in enumerate(ids) if 0 < len(row) < max_tokens), key=lambda n: len(ids[n]))
+    for first in tqdm(range(0, len(fits), CHUNK), unit="chunk", desc="translating", disable=not shown):
         places = fits[first : first + CHUNK]
         rows = [[*ids[n], model.config.eos_id] for n in places]
         limits = [min(2 * len(row) + 16, model.config.max_positions) for row in rows]
@@ -128,9 +138,7 @@ def _translated(
         ended = [
             (n, list(out[:-1]))
             for n, out in zip(places, produced, strict=True)
-            if out[-1] == model.config.eos_id
-            and not loops(out)
-            and len(out) - 1 >= config.self_training_length * len(ids[n])
+            if out[-1] == model.config.eos_id and not loops(out) and len(out) - 1 >= least * len(ids[n])
         ]
         sure = _mean_log_probs(model, [ids[n] for n, _ in ended], [out for _, out in ended]) if ended else []
         for (n, out), each in zip(ended, sure, strict=True):
