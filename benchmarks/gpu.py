@@ -1,7 +1,6 @@
 """Row 14: trace, batch and training beside `transformers` and PyTorch on the same GPU.
 
-No figure of docs/performance.md is from here: no GPU was at hand. Everything runs on a CPU just as well, which is how
-it is tried.
+Everything runs on a CPU just as well, which is how it is tried where there is no GPU.
 """
 
 from __future__ import annotations
