@@ -16,6 +16,7 @@ import translator
 from translator.__main__ import main
 from translator.analysis.profile import head_profile, store
 from translator.config import ModelConfig, TrainConfig
+from translator.training import back_translation
 from translator.training.card import Card, render, table, verbatim
 from translator.training.data import read_pairs
 from translator.training.describe import ASSETS
@@ -101,6 +102,26 @@ def test_the_card_tells_of_self_training(
     assert pairs and ["self", str(pairs)] in rows(card, "Data")
     told = "run 2: translations by the previous weights with at least -100 nats per token"
     assert ["self-training", told] in rows(card, "Training") and "- **self**: Letters. CC-BY 2.0 FR." in card
+
+
+@pytest.mark.slow
+def test_the_card_tells_of_back_translation_and_r_drop(
+    toy_config: Make, toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "monolingual-target.txt").write_text("jjjjj\niiiii\n", encoding="utf-8")
+    reverse = {"steps": 80, "eval_every": 80, "lr": 2e-2}
+    out, data = make(toy_config, toy_data, tmp_path, "tatoeba", max_tokens=12, reverse=reverse, r_drop=2.5)
+    credits = json.loads((ASSETS / "credits.json").read_text(encoding="utf-8"))
+    credits["back-en-en"] = {**credits["tatoeba"], "what": "Letters"}
+    (tmp_path / "credits.json").write_text(json.dumps(credits), encoding="utf-8")
+    monkeypatch.setattr("translator.training.describe.ASSETS", tmp_path)
+    assert describe(out, data) == 0
+    card = translator.load(out, device="cpu").bundle.card
+    pairs = len(read_pairs(tmp_path / "run" / back_translation.PAIRS))
+    assert pairs and ["back", str(pairs)] in rows(card, "Data") and "- **back**: Letters." in card
+    told = "run 1: target sentences translated back by a run of 80 steps"
+    assert ["back-translation", told] in rows(card, "Training") and ["R-Drop", "2.5"] in rows(card, "Training")
 
 
 @pytest.mark.slow

@@ -125,7 +125,8 @@ def _credits(corpora: Sequence[str], licence: str, config: TrainConfig) -> str:
     credits = json.loads((ASSETS / "credits.json").read_text(encoding="utf-8"))
     lines = [f"The weights are under {licence}. They were trained on:", ""]
     for name in sorted(corpora):
-        known = f"{name}-{config.src}-{config.tgt}" if name == CORPUS else name  # each pair translates other sentences
+        made = name in (CORPUS, BACK)  # each pair translates other sentences
+        known = f"{name}-{config.src}-{config.tgt}" if made else name
         entry: Mapping[str, Any] = credits.get(known, {})
         missing = [key for key in ("what", "licence", "credit") if key not in entry]
         if missing:
