@@ -13,7 +13,8 @@ TORCH ?=
 TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
 
 INSTALL = $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt
-PYTEST = OMP_NUM_THREADS=1 $(PY) -m pytest
+# Where bytecode is not to be kept, every process of the tests would compile all of it anew.
+PYTEST = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest
 # The unit tests run in so many processes, one for each core up to four; those marked serial run after them, in one.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); echo $$((n < 4 ? n : 4)))
 

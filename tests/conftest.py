@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
     from translator import Translator  # brings torch, which not every test needs
     from translator.model import Transformer
+
+# jsonschema, which Gradio brings, compiles a grammar of addresses if it finds one: two seconds, and nothing needs it.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 BROWSER = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
@@ -144,10 +148,12 @@ def is_serial(path: Path) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Files whose tests are all left out by whether they run alone are not read: their imports take seconds."""
+    """What is left out by where it is or by how it runs is not read: its imports take seconds."""
+    chosen: str = config.option.markexpr
+    if "not browser" in chosen and collection_path == Path(__file__).parent / "browser":
+        return True
     if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
         return None
-    chosen: str = config.option.markexpr
     if chosen.endswith("and not serial"):
         return is_serial(collection_path) or None
     return (chosen.endswith("and serial") and not is_serial(collection_path)) or None

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from captum.attr import InputXGradient, IntegratedGradients
 from torch import Tensor
 from transformers import MarianMTModel
 
@@ -89,6 +88,8 @@ def words_of(found: Contrast, trace: Trace, values: np.ndarray) -> np.ndarray:
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", ["pre", "post", "embedding norm", "padded"])
 def test_gradients_are_captums(laid_out: Callable[[str], Translator], layout: str) -> None:
+    from captum.attr import InputXGradient, IntegratedGradients  # a second of processor time, for this test alone
+
     engine = laid_out(layout)
     trace = translated(engine)
     found = contrast(engine, trace, 3, points=900)

@@ -10,7 +10,6 @@ from types import ModuleType
 import numpy as np
 import pytest
 import torch
-from captum.attr import LayerGradientXActivation, LayerIntegratedGradients
 from torch import Tensor
 
 from translator import InputError, Trace, Translator
@@ -72,6 +71,8 @@ def test_from_embeddings_the_model_is_the_same(
 
 
 def test_gradient_x_input_is_captums(in_double: Translator, trace: Trace, by_captum: tuple) -> None:
+    from captum.attr import LayerGradientXActivation  # a second of processor time
+
     source, reads, forward = by_captum
     found = gradient_x_input(in_double, trace, STEPS)
     for n, step in enumerate(STEPS):
@@ -85,6 +86,8 @@ def test_gradient_x_input_is_captums(in_double: Translator, trace: Trace, by_cap
 @pytest.mark.filterwarnings("ignore:Multiple layers")
 def test_integrated_gradients_are_captums(in_double: Translator, trace: Trace, by_captum: tuple) -> None:
     """Captum takes even steps, so that both have to be near the integral itself."""
+    from captum.attr import LayerIntegratedGradients
+
     source, reads, forward = by_captum
     model = in_double.bundle.model
     found = integrated_gradients(in_double, trace, STEPS, points=600)

@@ -173,6 +173,15 @@ def test_a_profile_of_other_weights_is_refused(own: Translator) -> None:
         stored_profile(other)
 
 
+@pytest.fixture(scope="module")
+def measured(tiny: Translator) -> Profile:
+    """The profile of that checkpoint and of any copy of it, with an alignment."""
+    gold = shipped_gold(("de", "en"))
+    assert gold is not None
+    bench = align_bench(tiny, replace(gold, pairs=gold.pairs[:1]))
+    return replace(head_profile(tiny, TEXTS, data="three"), alignment=alignment_table(bench))
+
+
 @pytest.mark.parametrize(
     ("part", "value"),
     [
@@ -190,13 +199,9 @@ def test_a_profile_of_other_weights_is_refused(own: Translator) -> None:
     ],
 )
 def test_a_malformed_profile_is_left_out_of_a_translation(
-    own: Translator, caplog: pytest.LogCaptureFixture, part: str, value: object
+    own: Translator, measured: Profile, caplog: pytest.LogCaptureFixture, part: str, value: object
 ) -> None:
-    gold = shipped_gold(("de", "en"))
-    assert gold is not None
-    bench = align_bench(own, replace(gold, pairs=gold.pairs[:1]))
-    profile = replace(head_profile(own, TEXTS, data="three"), alignment=alignment_table(bench))
-    path = store(own, profile) / "profile.json"
+    path = store(own, measured) / "profile.json"
     trace = own.translate("Das Haus ist alt.")
     assert payload_of(own, trace)["profile"]
     data = json.loads(path.read_text())

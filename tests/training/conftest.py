@@ -35,9 +35,10 @@ def toy_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def toy_config(tmp_path: Path) -> Callable[..., tuple[TrainConfig, Path]]:
+@pytest.fixture(scope="session")
+def toy_config(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[TrainConfig, Path]]:
     """A config for the toy task, and the JSON file that holds it."""
+    folder, number = tmp_path_factory.mktemp("configs"), itertools.count()
 
     def make(**changes: object) -> tuple[TrainConfig, Path]:
         model = {
@@ -70,7 +71,7 @@ def toy_config(tmp_path: Path) -> Callable[..., tuple[TrainConfig, Path]]:
             "model": model,
             **changes,
         }
-        path = tmp_path / f"toy-{len(list(tmp_path.glob('toy-*.json')))}.json"
+        path = folder / f"toy-{next(number)}.json"
         path.write_text(json.dumps(values), encoding="utf-8")
         return TrainConfig(**values), path  # type: ignore[arg-type]
 

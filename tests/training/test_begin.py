@@ -29,14 +29,20 @@ STILL = 1e-12
 """A rate at which nothing is learnt that float32 could hold."""
 
 
-@pytest.fixture
-def toy_checkpoint(toy_config: Make, toy_data: Path, tmp_path: Path) -> Path:
-    """A checkpoint of the toy task that knows a little of it."""
+@pytest.fixture(scope="module")
+def trained(toy_config: Make, toy_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint of the toy task that knows a little of it; for reading only."""
     config, _ = toy_config(steps=40, batch_tokens=400, eval_every=40, seed=3)
-    run = tmp_path / "first"
-    train_run(config, toy_data, run)
-    out = tmp_path / "toy-checkpoint"
-    return export(run, {"dev": read_pairs(toy_data / "dev.tsv")}, out, device=torch.device("cpu")).folder
+    folder = tmp_path_factory.mktemp("trained")
+    train_run(config, toy_data, folder / "first")
+    dev = {"dev": read_pairs(toy_data / "dev.tsv")}
+    return export(folder / "first", dev, folder / "toy-checkpoint", device=torch.device("cpu")).folder
+
+
+@pytest.fixture
+def toy_checkpoint(trained: Path, tmp_path: Path) -> Path:
+    """A copy of it that may be written to."""
+    return shutil.copytree(trained, tmp_path / "toy-checkpoint")
 
 
 def begun(config: TrainConfig, checkpoint: Path | str, **changes: object) -> TrainConfig:
