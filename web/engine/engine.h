@@ -53,13 +53,20 @@ typedef struct {
   Norm norm;
 } Embedding;
 
+/* A layer's rows as whole numbers: short.c. */
+typedef struct {
+  const float *middle; /* [columns], the mean of the rows, which they go without */
+  const short *rows;   /* four rows a block, eight numbers of each in turn, zeros behind each */
+  const float *steps;  /* [rows], up to a multiple of four: what one of their whole numbers is */
+} Short;
+
 typedef struct {
   int d_model, pre_norm, unbiased, activation;
   float epsilon, scale; /* of every norm; of token vectors before positions are added */
   Stack encoder, decoder;
   Embedding src, tgt;
   Linear output;
-  const float *middle; /* [D], the mean of the output's rows */
+  Short rounded; /* of the output */
 } Transformer;
 
 /* What a pass leaves for others that begin in its midst, for each of a stack's layers. Each may be
@@ -90,8 +97,8 @@ void widen(const half *from, int count, float *to);
 /* short.c */
 int short_stride(int columns);
 float shorten(const float *x, int count, short *to);
-const float *middle_row(const Linear *layer);
-void short_linear(const Linear *layer, const float *middle, int first, int last, const short *x,
+int shorten_rows(const Linear *layer, Short *out);
+void short_linear(const Linear *layer, const Short *rounded, int first, int last, const short *x,
                   const float *x_steps, int count, float *y);
 
 /* sparse.c */

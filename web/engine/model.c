@@ -76,5 +76,5 @@ void EXPORT(embedding)(int target, void *table, int halves, int vocab, const flo
 /* The projection to logits; 0 if memory ran out. */
 int EXPORT(output)(void *weight, const float *bias, int halves, int vocab) {
   model.output = (Linear){weight, bias, vocab, model.d_model, halves};
-  return (model.middle = middle_row(&model.output)) != 0;
+  return shorten_rows(&model.output, &model.rounded);
 }

@@ -52,7 +52,7 @@ int EXPORT(score)(const float *x, const int *ids, int count, float *log_probs) {
   short *whole = allocate(rows * (unsigned)stride * sizeof(short));
   Total *totals = allocate(rows * sizeof(Total));
   int ready = logits && steps && whole && totals;
-  const Linear middle = {(void *)model.middle, 0, 1, D, 0};
+  const Linear middle = {(void *)model.rounded.middle, 0, 1, D, 0};
   for (int p = 0; ready && p < count; p++) {
     float shared = output_of(&middle, 0, x + p * D);
     steps[p] = shorten(x + p * D, D, whole + p * stride);
@@ -61,7 +61,7 @@ int EXPORT(score)(const float *x, const int *ids, int count, float *log_probs) {
   }
   for (int first = 0; ready && first < vocab; first += PART) {
     int last = first + PART < vocab ? first + PART : vocab, width = last - first;
-    short_linear(&model.output, model.middle, first, last, whole, steps, count, logits);
+    short_linear(&model.output, &model.rounded, first, last, whole, steps, count, logits);
     for (int p = 0; p < count; p++) {
       refine(totals + p, x + p * D, first, width, logits + p * width);
       take(totals + p, logits + p * width, width);

@@ -13,7 +13,6 @@
 /* of a rounded row; with what rounding adds it stays below 2^15 */
 enum { ROWS = 4, LONGEST = 32000 };
 
-static short rounded[ROWS * WIDEST]; /* eight of each row in turn: one address for all of them */
 static float wide[WIDEST];
 
 int short_stride(int columns) { return (columns + 7) & ~7; }
@@ -65,12 +64,29 @@ static const float *row_of(const Linear *layer, int n) {
 }
 
 /* The mean of a layer's rows, [columns]; 0 if memory ran out. */
-const float *middle_row(const Linear *layer) {
+static const float *middle_row(const Linear *layer) {
   float *middle = allocate((unsigned)layer->columns * sizeof(float));
   for (int k = 0; middle && k < layer->columns; k++) middle[k] = 0;
   for (int n = 0; middle && n < layer->rows; n++) add(middle, row_of(layer, n), layer->columns);
   for (int k = 0; middle && k < layer->columns; k++) middle[k] /= (float)layer->rows;
   return middle;
+}
+
+/* A layer's rows as whole numbers, made once: as many bytes as float16 takes. 0 if memory ran
+ * out. */
+int shorten_rows(const Linear *layer, Short *out) {
+  int stride = short_stride(layer->columns), whole = (layer->rows + ROWS - 1) & ~(ROWS - 1);
+  const float *middle = middle_row(layer);
+  short *rows = allocate((unsigned)whole * (unsigned)stride * sizeof(short));
+  float *steps = allocate((unsigned)whole * sizeof(float));
+  if (!middle || !rows || !steps) return 0;
+  for (int n = 0; n < whole; n++) {
+    short *to = rows + (long)(n & ~(ROWS - 1)) * stride + n % ROWS * 8;
+    steps[n] = round_row(row_of(layer, n < layer->rows ? n : layer->rows - 1), middle,
+                         layer->columns, ROWS * 8, to);
+  }
+  *out = (Short){middle, rows, steps};
+  return 1;
 }
 
 /* The sums over the lanes of four vectors of whole numbers, as one vector of floats. */
@@ -91,9 +107,8 @@ typedef struct {
   v128_t first, second;
 } Pair;
 
-/* Two rows of x, or one twice, by the four rounded rows of weights. */
-static inline Pair two_by_four(const short *x, const short *z, int stride) {
-  const short *w = rounded;
+/* Two rows of x, or one twice, by four rounded rows of weights. */
+static inline Pair two_by_four(const short *x, const short *z, const short *w, int stride) {
   v128_t zero = wasm_i32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero, e = zero,
          f = zero, g = zero, h = zero;
   for (int k = 0; k < stride; k += 8, w += ROWS * 8) {
@@ -115,20 +130,18 @@ static inline void finish(v128_t sum, float step, const float *steps, const floa
   for (int n = 0; n < rows; n++) y[n] = out[n] + (bias ? bias[n] : 0);
 }
 
-/* Rows `first` up to `last` of the layer's outputs, all without middle · x: x [count, stride] as
- * `shorten` made them, each row with its step; y [count, last - first]. */
-void short_linear(const Linear *layer, const float *middle, int first, int last, const short *x,
+/* Rows `first`, a multiple of four, up to `last` of the layer's outputs, all without middle · x:
+ * x [count, stride] as `shorten` made them, each row with its step; y [count, last - first]. */
+void short_linear(const Linear *layer, const Short *rounded, int first, int last, const short *x,
                   const float *x_steps, int count, float *y) {
   int stride = short_stride(layer->columns), width = last - first;
   for (int n = first; n < last; n += ROWS) {
     int rows = last - n < ROWS ? last - n : ROWS;
-    const float *bias = layer->bias ? layer->bias + n : 0;
-    float steps[ROWS] = {0};
-    for (int i = 0; i < rows; i++)
-      steps[i] = round_row(row_of(layer, n + i), middle, layer->columns, ROWS * 8, rounded + i * 8);
+    const short *w = rounded->rows + (long)n * stride;
+    const float *bias = layer->bias ? layer->bias + n : 0, *steps = rounded->steps + n;
     for (int p = 0; p < count; p += 2) {
       int next = p + 1 < count ? p + 1 : p;
-      Pair pair = two_by_four(x + p * stride, x + next * stride, stride);
+      Pair pair = two_by_four(x + p * stride, x + next * stride, w, stride);
       finish(pair.first, x_steps[p], steps, bias, rows, y + p * width + n - first);
       if (next > p)
         finish(pair.second, x_steps[next], steps, bias, rows, y + next * width + n - first);
