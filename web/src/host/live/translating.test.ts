@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Refused, Stopped, type Caller, type Listening } from "./client";
+import { translateHere } from "./translating";
+import type { Weights } from "./weights";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const WANTED = { run: 7, direction: "de-en", text: "Haus", settings: {} };
+const run = (
+  call: (name: string, given: object, how: Listening) => Promise<object>,
+  ready: () => Promise<void> = async () => undefined,
+) => {
+  const sent: object[] = [];
+  const { signal } = new AbortController();
+  const answer = translateHere(
+    { call } as unknown as Caller,
+    { ready } as unknown as Weights,
+    WANTED,
+    signal,
+    (message) => sent.push(message),
+    () => `${sent.length} MB`,
+  );
+  return { sent, answer };
+};
+
+it("steps and the end are told under the run's number, and the end is the answer", async () => {
+  const { sent, answer } = run(async (name, given, { step }) => {
+    expect([name, given]).toEqual(["stream", { direction: "de-en", text: "Haus", settings: {} }]);
+    step!({ kind: "step", index: 0 } as never);
+    return { kind: "trace" };
+  });
+  expect(await answer).toEqual({ kind: "trace" });
+  expect(sent).toEqual([
+    { kind: "step", index: 0, run: 7 },
+    { kind: "trace", run: 7 },
+  ]);
+});
+
+it("what is waited for is told twice a second, until it is here", async () => {
+  let come = () => {};
+  const { sent, answer } = run(
+    async () => ({ kind: "trace" }),
+    () => new Promise((done) => (come = done)),
+  );
+  await vi.advanceTimersByTimeAsync(1100);
+  expect(sent).toEqual([
+    { kind: "waiting", run: 7, text: "0 MB" },
+    { kind: "waiting", run: 7, text: "1 MB" },
+  ]);
+  come();
+  await answer;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(sent).toHaveLength(3);
+});
+
+it.each([
+  [new Refused("too long", false), "too long"],
+  [new Stopped(), "Stopped."],
+])("%s is told as the end", async (error, text) => {
+  const { sent, answer } = run(async () => Promise.reject(error));
+  expect(await answer).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(sent).toEqual([{ kind: "error", run: 7, text }]);
+});
