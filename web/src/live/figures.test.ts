@@ -95,7 +95,7 @@ it("probability and entropy stand over the tokens", () => {
 
 describe("the tree of a search", () => {
   const beam = (ids: number[], parent: number, normalised: number, ended = false) =>
-    ({ ids, parent, normalised, score: 2 * normalised, ended }) as Beam;
+    ({ ids, parent, normalised, score: -9 - normalised, ended }) as Beam;
   const steps = [
     [beam([7], 0, -2), beam([8], 0, -1)],
     [beam([8, 1], 1, -1), beam([7, 2], 0, -3, true)],

@@ -40,7 +40,7 @@ it("steps and the end are told under the run's number, and the end is the answer
 it("what is waited for is told twice a second, until it is here", async () => {
   let come = () => {};
   const { sent, answer } = run(
-    async () => ({ kind: "trace" }),
+    () => new Promise((done) => setTimeout(done, 3000, { kind: "trace" })),
     () => new Promise((done) => (come = done)),
   );
   await vi.advanceTimersByTimeAsync(1100);
@@ -49,6 +49,9 @@ it("what is waited for is told twice a second, until it is here", async () => {
     { kind: "waiting", run: 7, text: "1 MB" },
   ]);
   come();
+  await vi.advanceTimersByTimeAsync(2900);
+  expect(sent).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(200);
   await answer;
   await vi.advanceTimersByTimeAsync(5000);
   expect(sent).toHaveLength(3);
