@@ -121,13 +121,8 @@ def test_any_unicode_is_answered_ten_thousand_times(models: Models, text: str) -
 def test_without_checkpoints_and_network_the_page_starts_and_says_so_and_ends_when_told(tmp_path: Path) -> None:
     offline = {"TRANSLATOR_CHECKPOINTS": str(tmp_path), "HF_ENDPOINT": "http://127.0.0.1:9", "TRANSLATOR_MODELS": ""}
     app = App(offline)
-    for _ in range(4):  # the same start takes 8 to 12 seconds of a processor that others share: the least one counts
-        if app.cpu_seconds < 10:
-            break
-        app.close()
-        app = App(offline)
     try:
-        assert app.cpu_seconds < 10, "on a core of its own it has to be there in ten seconds"
+        assert app.cpu_seconds < 8, "on a core of its own it has to be there in eight seconds"
         with httpx.Client(base_url=f"{app.url}/gradio_api/call", timeout=60) as page:
             for direction in DIRECTIONS:
                 asked = page.post("/v2/translate", json={"text": "Hallo.", "direction": direction}).json()

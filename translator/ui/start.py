@@ -10,6 +10,7 @@ from typing import Any
 
 from translator.checkpoints.shelf import offered
 from translator.errors import InputError
+from translator.ui.lean import import_gradio
 from translator.ui.shortlist import LOOPBACK, allowed
 from translator.ui.workers import checked_workers, default_workers
 
@@ -63,6 +64,7 @@ def start(
         workers = checked_workers(workers)
     elif alone(host):
         workers = 1
+    import_gradio()
     from translator.ui.hub import Hub
     from translator.ui.models import DIRECTIONS, MEMORY, Models
     from translator.ui.serve import serve
