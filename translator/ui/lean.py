@@ -29,7 +29,7 @@ def _without_protocol() -> Iterator[None]:
     if _PROTOCOL in sys.modules:
         yield
         return
-    sys.modules[_PROTOCOL] = None  # type: ignore[assignment] - as Python has it for what must not be imported
+    sys.modules[_PROTOCOL] = None  # type: ignore[assignment]  # must not be imported
     try:
         yield
     finally:
