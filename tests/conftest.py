@@ -124,6 +124,7 @@ SERIAL = (
     "reliability/test_connections.py",
     "reliability/test_gate.py",
     "reliability/test_heaps.py",
+    "reliability/test_leaving.py",
     "reliability/test_post.py",
     "reliability/test_proxy.py",
     "reliability/test_server.py",

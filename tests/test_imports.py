@@ -30,6 +30,7 @@ LAYERS = (
     "settings",
     "request",
     "assembly",
+    "spare",
     "pipeline",
     "adapted",
     "__init__",

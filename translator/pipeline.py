@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import math
-import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
 import torch
 
@@ -20,15 +17,13 @@ from translator.config import Weights
 from translator.decode import Hypothesis, IdStep, Stop, finish, search_batch
 from translator.engine import EagerEngine, Engine, best
 from translator.errors import InputError
-from translator.model import Transformer
 from translator.request import Intake, Limits, Request, check_stop
 from translator.settings import DecodeSettings, Settings, Unpack
+from translator.spare import Spare, retried, retry
 from translator.text import Encoding
 from translator.trace import LiveStep, Trace
 
-_log = logging.getLogger(__name__)
 __all__ = ["Limits", "Translator", "load"]
-R = TypeVar("R")
 
 
 class Translator:
@@ -39,8 +34,7 @@ class Translator:
         self.bundle = bundle
         self.limits = limits or Limits()
         self.engine: Engine = engine or EagerEngine(bundle.model)
-        self._spare: Engine | None = None
-        self._spare_lock = threading.Lock()
+        self._spare = Spare(self.engine)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {' to '.join(self.languages)}, on {self.device})"
@@ -154,7 +148,7 @@ class Translator:
         ends = ids[-1] == self.bundle.tgt.eos_id
         at_limit = request.config.force_eos and len(ids) == request.max_length  # where a search has to end
         given = Hypothesis(ids, truncated=at_limit or not ends)
-        found = self._retry(lambda engine: Found(engine, request.encode(engine), given), self.engine)
+        found = retry(lambda engine: Found(engine, request.encode(engine), given), self.engine, self._spare_engine)
         trace = self._trace(request, found)
         return dataclasses.replace(trace, seconds=time.perf_counter() - started)
 
@@ -200,9 +194,10 @@ class Translator:
                     raise InputError(f"text {index + 1}: {error}") from error
                 refused(index, error)
         lengths = [config.max_length or intake.usual_length(ids) for ids in sources.values()]
-        found = self._retry(
+        found = retry(
             lambda engine: search_batch(engine, list(sources.values()), config, max_lengths=lengths, stop=stop),
             self.engine,
+            self._spare_engine,
         )
         out = [""] * len(texts)
         for index, ids in zip(sources, found, strict=True):
@@ -248,44 +243,15 @@ class Translator:
                 yield live
 
     def _search(self, request: Request) -> Generator[IdStep, None, Found]:
-        """Search on the model's device, or on the CPU: see `_retried`."""
-        return (yield from self._retried(lambda engine: searched(engine, request), self.engine))
-
-    def _retry(self, work: Callable[[Engine], R], engine: Engine) -> R:
-        """`work(engine)`, or on the CPU: see `_retried`."""
-
-        def at_once(engine: Engine) -> Generator[IdStep, None, R]:
-            yield from ()
-            return work(engine)
-
-        return finish(self._retried(at_once, engine))
-
-    def _retried(
-        self, work: Callable[[Engine], Generator[IdStep, None, R]], engine: Engine
-    ) -> Generator[IdStep, None, R]:
-        """Work by `engine`; if its device's memory runs out, once more from the start on the CPU."""
-        try:
-            return (yield from work(engine))
-        except torch.OutOfMemoryError:
-            pass  # only once this block is left does Python free what the failed work held
-        return (yield from work(self._spare_engine()))
+        """Search on the model's device, or on the CPU: see `retried`."""
+        return (yield from retried(lambda engine: searched(engine, request), self.engine, self._spare_engine))
 
     def _spare_engine(self) -> Engine:
-        """One for the same model on the CPU, made when it is first needed."""
-        _log.warning("%s: the memory of %s ran out; once more on the CPU", self.name, self.device)
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-        with self._spare_lock:
-            if self._spare is None:
-                spare = Transformer(self.bundle.model.config)
-                spare.load_state_dict(self.bundle.model.state_dict())
-                for name, table in self.bundle.model.named_buffers():  # sinusoids are no weights, but may be altered
-                    spare.get_buffer(name).copy_(table)
-                self._spare = best(spare.eval().requires_grad_(False))
-            return self._spare
+        """One for the same model on the CPU."""
+        return self._spare.engine(self.name)
 
     def _trace(self, request: Request, found: Found) -> Trace:
-        maps = self._retry(lambda engine: maps_of(found, request, engine), found.engine)
+        maps = retry(lambda engine: maps_of(found, request, engine), found.engine, self._spare_engine)
         return trace_of(self.bundle, request, found, maps)
 
 

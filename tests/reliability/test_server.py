@@ -1,45 +1,25 @@
-"""Rows 1, 2, 15-17, 19, 20, 21 and 25 on the page as it is served."""
+"""Translations, exports, memory, foreign routes and logs on the page as it is served."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import json
 import logging
 import random
 import socket
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
-from tests.reliability.conftest import DEFAULTS, RUN
-from translator.errors import CancelledError
-from translator.ui.job import PATIENCE, TRUST
-from translator.ui.message import read
 
 pytestmark = pytest.mark.slow
 CANARY = "Kanarienvogel4711"
-LONG = "Ich renne in den Park. " * 8
 WIDE = "Ich renne in den Park. " * 18
 """As many tokens as may be: its trace weighs a third of a MiB."""
 FULL = 2**20
 """A store that is soon full: what it holds is bounded by its own tests, and here all else shall not grow."""
-
-
-def idle(models: Any, seconds: float) -> bool:
-    """Whether nothing computes or waits any more within so long."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if not len(models.gate):
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def test_a_translation_arrives_with_an_id_of_its_own(live: Any) -> None:
@@ -71,215 +51,6 @@ def test_a_large_body_is_refused_and_costs_no_memory(live: Any) -> None:
 def resident() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        [CANARY, "de-en", "beam", 13, 0.6, 1, 0, 1, 0, 0],
-        [CANARY, "de-en", "beam", 1.5, 0.6, 1, 0, 1, 0, 0],
-        [CANARY, "de-en", "sample", 4, 0.6, 1, 10**30, 1, 0, 0],
-        [CANARY, "de-en", "sample", 4, 0.6, 1, 0, 1, 2**60, 0],
-        [CANARY, "de-en", CANARY, 4, 0.6, 1, 0, 1, 0, 0],
-        [CANARY, CANARY, "greedy", 4, 0.6, 1, 0, 1, 0, 0],
-        [CANARY, "de-en", "greedy", 4, 0.6, 1, 0, 1, 0, 161],
-        [CANARY, "de-en", "greedy", 4, 0.6, 1, 0, 1, 0, -1],
-        [None, None, None, None, None, None, None, None, None, None],
-        ["\u200b\u3000\ufeff", "de-en", "greedy", 4, 0.6, 1, 0, 1, 0, 0],
-    ],
-)
-def test_a_bad_value_is_answered_with_a_sentence(live: Any, data: list[Any]) -> None:
-    visitor = live.visitor()
-    assert visitor.join(None, data=[RUN, *data]).status_code == 200
-    done = next(m for m in visitor.read() if m["msg"] == "process_completed")
-    said = read(done["output"]["data"][0])
-    assert said["kind"] == "error" and said["run"] == RUN and len(said["text"]) > 10 and "Traceback" not in said["text"]
-
-
-@pytest.mark.parametrize(
-    ("data", "field"),
-    [
-        ([RUN, CANARY, "de-en", "beam", [1], 0.6, 1, 0, 1, 0, 0], "Beams (0: automatic)"),
-        ([RUN, CANARY, "de-en", "beam", 4, {"a": CANARY}, 1, 0, 1, 0, 0], "Length penalty (empty: automatic)"),
-        ([RUN, CANARY, ["de-en"], "greedy", 4, 0.6, 1, 0, 1, 0, 0], "Direction"),
-        ([RUN, [CANARY], "de-en", "greedy", 4, 0.6, 1, 0, 1, 0, 0], "Sentence to translate"),
-        ([RUN, CANARY, "de-en", "greedy", True, 0.6, 1, 0, 1, 0, 0], "Beams (0: automatic)"),
-        *(([run, "Ich renne.", "de-en", *DEFAULTS], "Number") for run in ("\ud800", CANARY, {"a": [CANARY]}, True)),
-    ],
-)
-def test_a_value_of_another_kind_is_refused_before_anything_looks_at_it(live: Any, data: list[Any], field: str) -> None:
-    answer = live.visitor().join(None, data=data)
-    assert answer.status_code == 422 and answer.json()["error"].startswith(f"{field} must be")
-    assert CANARY not in answer.text
-
-
-@pytest.mark.parametrize("run", [1.5, None, 2**53, -(2**63) - 1, 10**400])
-def test_a_run_that_no_page_counts_to_is_carried_back_as_none(live: Any, run: object) -> None:
-    visitor = live.visitor()
-    visitor.join(None, data=[run, "Ich renne.", "de-en", *DEFAULTS])
-    done = next(m for m in visitor.read() if m["msg"] == "process_completed")
-    said = read(done["output"]["data"][0])
-    assert (said["kind"], said["run"]) == ("trace", None)
-
-
-TEXTS, NUMBERS = st.none() | st.text(max_size=30), st.none() | st.integers() | st.floats(allow_nan=False)
-KINDS = st.tuples(
-    NUMBERS,
-    TEXTS,
-    TEXTS | st.just("de-en"),
-    TEXTS | st.sampled_from(["greedy", "beam", "sample"]),
-    NUMBERS,
-    TEXTS | NUMBERS,
-    *[NUMBERS] * 5,
-)
-VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False),
-    st.text(st.characters(exclude_categories=()), max_size=30), st.lists(st.integers(), max_size=2),
-    st.sampled_from(["greedy", "beam", "sample", "de-en", 1, 4, 0.5]),
-)  # fmt: skip
-
-
-KEYS = st.sampled_from(["text", "direction", "settings", "id", "kind", "gates", "view", "options", "run", "station"])
-REQUESTS = st.dictionaries(KEYS, VALUES | st.dictionaries(st.text(max_size=9), VALUES))
-
-
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(VALUES, min_size=11, max_size=11))
-def test_any_eleven_values_are_answered(live: Any, data: list[Any]) -> None:
-    visitor = live.visitor()
-    joined = visitor.join(None, data=data)
-    if joined.status_code == 422:
-        assert " must be " in joined.json()["error"]
-        return
-    assert joined.status_code == 200
-    done = next(m for m in visitor.read() if m["msg"] == "process_completed")
-    assert done["success"] and read(done["output"]["data"][0])["kind"] in ("trace", "error")
-
-
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    KINDS.filter(lambda values: all(value != value or abs(value) < 1e300 for value in values if type(value) is float))
-)
-def test_any_values_of_the_right_kinds_are_answered(live: Any, data: tuple[Any, ...]) -> None:
-    visitor = live.visitor()
-    assert visitor.join(None, data=list(data)).status_code == 200
-    done = next(m for m in visitor.read() if m["msg"] == "process_completed")
-    assert done["success"] and read(done["output"]["data"][0])["kind"] in ("trace", "error")
-
-
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.data())
-def test_any_request_of_a_component_is_answered(live: Any, data: st.DataObject) -> None:
-    visitor = live.visitor()
-    answer = visitor.function(data.draw(st.sampled_from(sorted(visitor.components))), data.draw(VALUES | REQUESTS))
-    assert answer.status_code == 200 and isinstance(answer.json(), dict)
-
-
-def test_a_storm_of_joins_and_cancels_never_has_more_than_two_computing(live: Any, slow: Any) -> None:
-    visitors = [live.visitor() for _ in range(8)]
-
-    def storm(visitor: Any) -> None:
-        for _ in range(5):
-            joined = visitor.join(LONG)
-            time.sleep(0.15)
-            if joined.status_code == 200:
-                visitor.cancel(joined.json()["event_id"])
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(storm, visitors))
-    assert 1 <= slow.most <= 2
-    # A cancel that overtook its own event leaves one that nobody reads; it is given up after these.
-    assert idle(live.models, TRUST + PATIENCE + 2), f"{len(live.models.gate)} still hold a place"
-    steps = slow.steps
-    time.sleep(0.5)
-    assert slow.steps == steps, "cancelled work went on"
-
-
-def test_what_is_cancelled_before_it_begins_frees_its_place(live: Any, slow: Any) -> None:
-    """Both places are taken, and what waits behind them is stopped at once."""
-    visitors = [live.visitor() for _ in range(4)]
-    events = [visitor.join(LONG).json()["event_id"] for visitor in visitors]
-    assert until(lambda: len(live.models.gate) == 4, 2)
-    for visitor, event in zip(visitors[2:], events[2:], strict=True):
-        assert visitor.cancel(event).json() == {"success": True}
-        assert visitor.read()[-1]["msg"] == "close_stream"
-    assert until(lambda: len(live.models.gate) == 2, 0.5), "what never began holds a place"
-    for visitor, event in zip(visitors[:2], events[:2], strict=True):
-        visitor.cancel(event)
-    assert live.visitor().ask("Ich renne.")["kind"] == "trace"
-
-
-@pytest.mark.parametrize("way", ["closed socket", "stop", "never read"])
-def test_the_machine_is_idle_a_second_after_the_reader_is_gone(live: Any, slow: Any, way: str) -> None:
-    visitor = live.visitor()
-    event_id = visitor.join(LONG, "beam", 8, 0.6, 1, 0, 1, 0, 160).json()["event_id"]
-    if way == "never read":
-        time.sleep(1.3)
-    else:
-        visitor.read(until=lambda m: m["msg"] == "process_generating")
-        if way == "stop":
-            visitor.cancel(event_id)
-        else:
-            visitor.http.close()
-        time.sleep(1)
-    steps = slow.steps
-    time.sleep(0.5)
-    assert slow.steps - steps <= 1, "it computes for nobody"
-    assert idle(live.models, TRUST + PATIENCE + 2)
-
-
-@pytest.mark.parametrize("way", ["closed socket", "stop"])
-@pytest.mark.parametrize("waits", [False, True])
-def test_a_question_of_the_lab_ends_when_its_visitor_stops_or_leaves(
-    live: Any, monkeypatch: pytest.MonkeyPatch, way: str, waits: bool
-) -> None:
-    from translator.ui import lab_views
-
-    passes = []
-
-    def endless(model: Any, trace: Any, asked: Any, stop: Any) -> dict[str, Any]:
-        while not stop():
-            passes.append(asked["who"])
-            time.sleep(0.02)
-        raise CancelledError("stopped")
-
-    monkeypatch.setitem(lab_views.VIEWS, "lens", endless)
-    visitors = [live.visitor() for _ in range(3 if waits else 1)]
-    threads = []
-    for number, visitor in enumerate(visitors):
-        asked = {"text": "Ich renne.", "direction": "de-en", "view": "lens", "run": f"run{number}"}
-        request = {**asked, "options": {"who": number}}
-        threads.append(threading.Thread(target=send, args=(live, visitor, request), daemon=True))
-        threads[-1].start()
-        assert until(lambda n=number: n == 2 or n in passes, 3)
-    if waits:
-        assert until(lambda: len(live.models.gate) == 3, 3)
-    last = len(visitors) - 1
-    if way == "stop":
-        live.visitor().function("lab_stop", {"run": f"run{last}"})
-    else:
-        visitors[last].socket.shutdown(socket.SHUT_RDWR)
-    assert until(lambda: len(live.models.gate) == last, 1), "it computes or waits for nobody"
-    for number in range(last):
-        live.models.gate.stop(f"run{number}")
-    assert idle(live.models, 2) and (2 not in passes)
-
-
-def until(condition: Any, seconds: float) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return bool(condition())
-
-
-def send(live: Any, visitor: Any, request: dict[str, Any]) -> None:
-    """Ask the lab over a socket of one's own, which a test may close, and wait for the answer."""
-    body = json.dumps(visitor.call("lab_ask", request)).encode()
-    visitor.socket = socket.create_connection(("127.0.0.1", live.page.server_port))
-    head = "POST /gradio_api/component_server HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    visitor.socket.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-    with contextlib.suppress(OSError):
-        visitor.socket.recv(1)
 
 
 def test_an_export_of_what_was_translated_needs_no_second_decoding(live: Any, slow: Any) -> None:
