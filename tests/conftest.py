@@ -119,7 +119,6 @@ SERIAL = (
     "checkpoints/test_cost.py",
     "cluster/test_fleet.py",
     "cluster/test_ray.py",
-    "engine/test_workers.py",
     "reliability/test_api.py",
     "reliability/test_connections.py",
     "reliability/test_gate.py",
@@ -136,7 +135,7 @@ SERIAL = (
     "test_timing.py",
     "ui/test_models.py",
 )
-"""Files whose tests look at a clock or at memory: nothing may run beside them.
+"""Files whose tests look at a clock or at memory: nothing may run beside them, nor beside any `*_alone.py`.
 
 What counts processor time, waits for something to happen, or serves a page of its own may run beside others.
 """
@@ -145,7 +144,7 @@ What counts processor time, waits for something to happen, or serves a page of i
 def is_serial(path: Path) -> bool:
     """Whether the tests of a file run alone; the browser's have a run of their own."""
     name = path.relative_to(Path(__file__).parent).as_posix()
-    return name in SERIAL or name.startswith("browser/")
+    return name in SERIAL or name.endswith("_alone.py") or name.startswith("browser/")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -172,8 +171,11 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what has to run alone before anything is chosen by its marks."""
+    """Mark what has to run alone, and what is an engine's, before anything is chosen by its marks."""
+    engines = Path(__file__).parent / "engine"
     for item in items:
+        if item.path.is_relative_to(engines):
+            item.add_marker("engine")
         if is_serial(item.path):
             item.add_marker("serial")
 

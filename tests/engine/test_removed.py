@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -13,27 +14,18 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ENGINES = ("translator/engine/cpu", "translator/engine/cuda.py", "tests/engine")
 CHOICE = "    engine = _accelerated(model, precision)\n"
-OTHERS = (
-    "tests/model",
-    "tests/decode",
-    "tests/analysis",
-    "tests/test_pipeline.py",
-    "tests/test_request.py",
-    "tests/test_trace.py",
-    "tests/test_adapted.py",
-)
-LIGHT = "not slow and not soak and not browser"
+LINKED = (".venv", "web/node_modules")
+MADE = shutil.ignore_patterns(".git", ".venv", "node_modules", "__pycache__", ".*_cache", "runs", "site", "dist")
 
 
 @pytest.fixture(scope="module")
 def without_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A copy of package and tests without the engines, and without the line of `best` that offers them."""
-    root = tmp_path_factory.mktemp("removed")
-    for path in ROOT.iterdir():
-        if path.name in ("translator", "tests"):
-            shutil.copytree(path, root / path.name, ignore=shutil.ignore_patterns("__pycache__"))
-        elif not path.name.startswith("."):
-            (root / path.name).symlink_to(path)
+    """A copy of the checkout without the engines, their tests, and the line of `best` that offers them."""
+    root = tmp_path_factory.mktemp("removed") / "checkout"
+    shutil.copytree(ROOT, root, ignore=MADE)
+    for name in LINKED:
+        if (ROOT / name).exists():
+            (root / name).symlink_to((ROOT / name).resolve())
     for name in ENGINES:
         shutil.rmtree(root / name) if (root / name).is_dir() else (root / name).unlink()
     chooser = root / "translator/engine/__init__.py"
@@ -58,10 +50,27 @@ def test_pytorch_alone_translates(without_engines: Path, tiny_checkpoint: Path) 
     assert "No module named 'translator.engine.cpu'" in done.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_every_other_test_passes_without_them(without_engines: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", LIGHT, *OTHERS]
-    done = subprocess.run(command, cwd=without_engines, capture_output=True, text=True, check=False)
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    ("chosen", "workers"),
+    [
+        pytest.param("not soak and not browser and not slow and not serial", 2, id="light", marks=pytest.mark.slow),
+        pytest.param("not soak and not browser and slow and not serial", 2, id="slow", marks=pytest.mark.soak),
+        pytest.param("not soak and not browser and serial", 0, id="serial", marks=pytest.mark.soak),
+        pytest.param("not soak and browser", 0, id="browser", marks=[pytest.mark.soak, pytest.mark.browser]),
+    ],
+)
+def test_every_other_test_passes_without_them(without_engines: Path, chosen: str, workers: int) -> None:
+    """Together what `make test` runs, but for what is marked `engine`."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", f"not engine and {chosen}"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [*command, "-n", str(workers), "--dist", "loadfile"],
+        cwd=without_engines,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-3000:]
     assert " passed" in done.stdout and " failed" not in done.stdout
