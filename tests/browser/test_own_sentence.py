@@ -4,101 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
-import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.served import free_port
-from benchmarks.shown import pick, shown, trace, wait_shown, wait_translated
+from benchmarks.shown import shown, trace, wait_shown, wait_translated
+from tests.browser.typed import SEEN, type_into
 from translator.ui.models import Models
 from translator.ui.serve import Server
 
 pytestmark = pytest.mark.browser
-
-
-def type_into(page: Page, text: str) -> None:
-    """Replace the sentence as a person does: select all, type."""
-    page.click("#source-text textarea")
-    page.keyboard.press("ControlOrMeta+a")
-    if text:
-        page.keyboard.type(text)
-    else:
-        page.keyboard.press("Delete")
-
-
-def translated(page: Page, text: str) -> None:
-    wait_translated(page, text)
-
-
-def test_a_role_is_told_with_its_share_and_choosing_it_shows_the_head_that_has_it_most(
-    open_page: Callable[..., Page], example: Callable
-) -> None:
-    page, stored = open_page(), example("en-zh-father")
-    table = stored["heads"]["cross"]
-    names = {"aligns": "Aligns", "sink": "Sink", "diffuse": "Diffuse"}
-    role = next(name for name in names if name in table["role"])
-    page.locator(".roles button", has_text=names[role]).click()
-    best = max((n for n, each in enumerate(table["role"]) if each == role), key=lambda n: table["share"][n])
-    page.wait_for_function(f"document.querySelector('.profile b').textContent.includes('{table['share'][best]:.0%}')")
-    chosen = shown(page)["layer"] * stored["shapes"]["cross"][1] + shown(page)["head"]
-    assert table["role"][chosen] == role and table["share"][chosen] == table["share"][best]
-
-
-@pytest.mark.parametrize("step", [1, 9])
-def test_choosing_a_role_shows_a_row_in_which_the_head_does_it(open_page: Callable[..., Page], step: int) -> None:
-    page, text = open_page("?direction=de-en"), "Um 18:30 ging meine Nachbarin in den Park, denn es war warm."
-    type_into(page, text)
-    page.keyboard.press("Enter")
-    translated(page, text)
-    found = trace(page)
-    for kind, beside in (("encoder", {"Previous": -1, "Same": 0, "Next": 1}), ("decoder", {"Previous": -1, "Same": 0})):
-        pick(page, kind=kind)
-        for name, offset in beside.items():
-            button = page.locator(".roles button", has_text=name)
-            if not button.count():
-                continue
-            page.locator(".chips.src .chip" if kind == "encoder" else ".chips.tgt .chip").nth(step).click()
-            button.click()
-            page.wait_for_function(f"document.querySelector('.roles [aria-pressed=true]').innerText.includes('{name}')")
-            seen = shown(page)
-            row = seen["query" if kind == "encoder" else "step"]
-            assert np.argmax(found[kind][seen["layer"]][seen["head"]][row]) == row + offset, (kind, name)
-
-
-def test_a_head_that_looks_at_a_piece_is_told_to_look_at_the_word(open_page: Callable[..., Page]) -> None:
-    page, text = open_page("?direction=en-zh"), "My neighbour walked home in the rain."
-    type_into(page, text)
-    page.keyboard.press("Enter")
-    translated(page, text)
-    pieces = [token["text"] for token in trace(page)["src"]]
-    assert pieces[1:3] == ["neighb", "our"], "a word of two pieces, or this test tests nothing"
-    pick(page, kind="encoder")
-    page.locator(".roles button", has_text="Previous").click()
-    page.locator(".chips.src .chip").nth(3).click()
-    expect(page.locator(".saying")).to_have_text("Reading walked, this head looked at neighbour")
-    page.locator(".chips.src .chip").nth(2).click()
-    expect(page.locator(".saying")).to_have_text("Reading our (part of neighbour), this head looked at neighb")
-
-
-def test_a_head_without_a_role_is_told_the_nearest_one_with_its_share(open_page: Callable[..., Page]) -> None:
-    page, text = open_page("?direction=en-zh"), "The bus was late again, so we walked home in the rain and sang."
-    type_into(page, text)
-    page.keyboard.press("Enter")
-    translated(page, text)
-    found = trace(page)
-    maps = np.array(found["decoder"])
-    _, heads, rows, _ = maps.shape
-    back = (maps.argmax(axis=-1)[:, :, 1:] == np.arange(rows - 1)).mean(axis=-1).ravel()
-    at = int(np.where(np.array(found["roles"]["decoder"]) == "mixed", back, 0).argmax())
-    pick(page, kind="decoder", layer=at // heads, head=at % heads)
-    told = page.locator(".profile")
-    expect(told).to_contain_text("No single role")
-    expect(told).to_contain_text(re.compile(r"nearest: Looks one token back, \d+% of its rows"))
 
 
 ON_ONE_LINE = """() => {
@@ -134,26 +53,6 @@ def test_a_long_candidate_is_whole_and_takes_from_its_bar(open_page: Callable[..
     assert page.evaluate(fits)
 
 
-def test_every_measure_explains_itself_on_focus(open_page: Callable[..., Page]) -> None:
-    page = open_page()
-    for text, explained in (("Aligns", "error rate"), ("entropy", "natural logarithm"), ("distance", "diagonal")):
-        part = page.locator(".profile > span", has_text=text).first
-        part.focus()
-        assert explained in (part.get_attribute("aria-description") or "")
-        shown = part.evaluate("node => getComputedStyle(node, '::before').content")
-        assert explained in shown or page.evaluate("!document.activeElement.matches(':focus-visible')")
-
-
-def test_a_sentence_says_what_the_head_looked_at_at_this_step(open_page: Callable[..., Page]) -> None:
-    page = open_page()
-    page.click(".chips.tgt .chip >> nth=3")
-    expect(page.locator(".saying")).to_have_text("When it wrote 医院, this head looked at hospital")
-    page.click("[data-kind=decoder]")
-    expect(page.locator(".saying")).to_contain_text("To write 医院")
-    page.click("[data-kind=encoder]")
-    expect(page.locator(".saying")).to_contain_text("Reading")
-
-
 @pytest.mark.parametrize("figure", ["mosaic", "candidates"])
 def test_a_csv_is_of_what_was_chosen_to_be_saved(
     open_page: Callable[..., Page], example: Callable, figure: str
@@ -181,7 +80,7 @@ def test_another_direction_dims_what_is_still_of_the_old_one_and_says_so(open_pa
     page = open_page()
     type_into(page, "We are here.")
     page.keyboard.press("Enter")
-    translated(page, "We are here.")
+    wait_translated(page, "We are here.")
     page.locator("#direction label", has_text="Deutsch").click()
     expect(page.locator(".notice")).to_contain_text("made by en-zh")
     page.wait_for_function("getComputedStyle(document.querySelector('.work')).opacity < 0.6")
@@ -230,32 +129,6 @@ def test_an_emptied_field_has_no_count_of_words(open_page: Callable[..., Page]) 
     )
 
 
-SEEN = """selector => {  // the colour behind the letters, as it is painted on the page
-    const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d');
-    const style = getComputedStyle(document.querySelector(selector));
-    const page = getComputedStyle(document.body).getPropertyValue('--page');
-    for (const [colour, alpha] of [[page, 1], [style.backgroundColor, style.opacity]]) {
-        Object.assign(canvas, { fillStyle: colour, globalAlpha: alpha });
-        canvas.fillRect(0, 0, 1, 1);
-    }
-    return [...canvas.getImageData(0, 0, 1, 1).data].map(each => Math.round(each / 4));
-}"""
-
-
-def test_heads_that_are_laid_over_each_other_are_shown_so_and_by_their_own_legend(
-    open_page: Callable[..., Page],
-) -> None:
-    page = open_page()
-    box = page.locator("#attention-mosaic canvas").bounding_box()
-    assert box
-    page.keyboard.down("Shift")
-    page.mouse.click(box["x"] + 8, box["y"] + 8)
-    page.keyboard.up("Shift")
-    expect(page.locator("#attention-arcs")).to_be_visible()
-    expect(page.locator("#attention-arcs .legend button")).to_have_count(2)
-    expect(page.locator(".foot .scale")).to_be_hidden()
-
-
 def test_an_example_that_shows_a_weakness_says_so(open_page: Callable[..., Page]) -> None:
     page = open_page()
     told = page.evaluate("window.__explorerData.examples.filter(each => each.weakness).map(each => each.id)")
@@ -294,7 +167,7 @@ def test_what_was_noticed_stays_said_beside_the_translation(open_page: Callable[
     if waits:
         expect(page.locator("#input-health")).to_contain_text("This looks like German")
     page.keyboard.press("Enter")
-    translated(page, text)
+    wait_translated(page, text)
     expect(page.locator("#input-health")).to_contain_text("of cross-attention")
     expect(page.locator("#input-health")).to_contain_text("This looks like German")
     page.click("#input-health .switch")
@@ -325,7 +198,7 @@ def test_a_candidate_that_is_clicked_begins_the_rest_anew(open_page: Callable[..
     page = open_page("?direction=de-en")
     type_into(page, "Das Haus ist alt.")
     page.keyboard.press("Enter")
-    translated(page, "Das Haus ist alt.")
+    wait_translated(page, "Das Haus ist alt.")
     page.click(".chips.tgt .chip >> nth=1")
     wait_shown(page, step=1)  # or the candidates may still be those of the step before
     before = page.locator(".chips.tgt .chip").first.inner_text()
@@ -362,46 +235,13 @@ def test_every_tab_counts_the_same_words(open_page: Callable[..., Page], way: st
     expect(page.locator("#input-health .counts b").first).to_have_text(str(words))  # what was typed first is told first
     found = [page.evaluate(WORDS)]
     page.keyboard.press("Enter")
-    translated(page, text)
+    wait_translated(page, text)
     found.append(page.evaluate(WORDS))
     page.get_by_role("tab", name="Lesson").click()
     page.wait_for_selector(".lx:not([aria-busy]) .plot .main-svg")
     assert page.input_value("#lesson-text") == text
     found.append(int(page.locator(".lx .numbers dt:has-text('words') + dd").inner_text()))
     assert found == [words] * 3
-
-
-def test_tabs_name_what_heads_do_alike(open_page: Callable[..., Page]) -> None:
-    """In this sentence: the Explorer and the lesson, each head with its share; usually: the Explorer and the lab."""
-    page, text, layer = open_page("?direction=de-en"), "Meine Tante kauft am Samstag ein neues Fahrrad.", 0
-    type_into(page, text)
-    page.keyboard.press("Enter")
-    translated(page, text)
-    here: dict[str, list[str]] = {}
-    usually = []
-    for head in range(page.locator("#head option").count()):
-        pick(page, kind="encoder", layer=layer, head=head)
-        role, _, share = page.inner_text(".profile b").partition(", ")
-        told = " ".join([f"H{head + 1}", *share.split()[:1]])
-        here.setdefault(role.replace("No single role", "Has no single role").lower(), []).append(told)
-        usually.append(page.inner_text(".usual").removeprefix("usually: "))
-
-    page.get_by_role("tab", name="Lab").click()
-    page.locator(".lab-kinds button", has_text="Encoder").click()
-    switches = page.locator(f".lab-head[data-head^='encoder:{layer}:']")
-    switches.first.wait_for()
-    assert [each.get_attribute("title") for each in switches.all()] == usually
-
-    page.get_by_role("tab", name="Lesson").click()
-    page.locator(".lx .stations a", has_text="Several heads at once").click()
-    page.wait_for_selector(".lx .numbers dt:has-text('project')")
-    terms = page.locator(".lx .numbers dt")
-    lesson = {
-        name: page.locator(".lx .numbers dd").nth(at).inner_text().split(", ")
-        for at, name in enumerate(terms.all_inner_texts())
-        if name in here
-    }
-    assert lesson == here
 
 
 def test_what_is_too_short_for_the_lab_is_told_with_what_it_counts(open_page: Callable[..., Page]) -> None:
