@@ -107,6 +107,22 @@ def test_relative_links_lead_somewhere(text: str) -> None:
     assert not [link for link in links if not (ROOT / link).exists()]
 
 
+def anchor(heading: str) -> str:
+    """What GitHub calls a heading in a link."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize(
+    "page", sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]), ids=lambda page: page.name
+)
+def test_a_link_to_a_heading_leads_to_one(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for name, wanted in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", text):
+        target = (page.parent / name) if name else page
+        headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+        assert wanted in map(anchor, headings), f"{name}#{wanted}"
+
+
 def test_space_front_matter() -> None:
     """The fields and limits of a Space's configuration; the gradio version is the pinned one."""
     matter = yaml.safe_load(README.split("---\n")[1])
