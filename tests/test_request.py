@@ -91,8 +91,8 @@ def test_over_long_text_is_refused_at_once(tiny: Translator) -> None:
         ({"gates": Gates(cross=torch.ones(2, 3))}, r"gates of cross are \(2, 3\); they must be \(2, 2\)"),
         ({"gates": Gates(encoder=torch.ones(1, 2, 2))}, r"gates of encoder are \(1, 2, 2\)"),
         ({"gates": Gates(decoder="off")}, "gates of decoder are str"),
-        ({"gates": Gates(decoder=torch.full((2, 2), torch.nan))}, "gate of decoder is no number"),
-        ({"gates": Gates(decoder=torch.ones(2, 2, dtype=torch.complex64))}, "gate of decoder is no number"),
+        ({"gates": Gates(decoder=torch.full((2, 2), torch.nan))}, "gate of decoder is not a number"),
+        ({"gates": Gates(decoder=torch.ones(2, 2, dtype=torch.complex64))}, "gate of decoder is not a number"),
     ],
 )
 def test_bad_settings_are_named_before_the_first_step(

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return args.run(args) or 0
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads us has had enough
+    except BrokenPipeError:  # the reader has closed its end
         return 0
     except ModuleNotFoundError as error:
         if error.name not in EXTRAS:

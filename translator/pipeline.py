@@ -210,7 +210,7 @@ class Translator:
         return self._intake.source_limit
 
     def usual_length(self, src_ids: Sequence[int]) -> int:
-        """Produced tokens at most where nobody says, EOS included, for what the encoder reads."""
+        """Produced tokens at most unless `max_length` is set, EOS included, for what the encoder reads."""
         return self._intake.usual_length(src_ids)
 
     def source_ids(self, text: str) -> tuple[int, ...]:
@@ -270,7 +270,7 @@ def load(
 
     Raises:
         CheckpointError: it is missing, damaged, its weights are a pickle, or its files do not fit each other.
-        InputError: the device does not exist here or has no room, or bytes are not to be had.
+        InputError: the device does not exist here or has no room, or int8 is not available on it.
     """
     bundle = load_bundle(name, device=device, revision=revision)
     return Translator(bundle, engine=best(bundle.model, precision))

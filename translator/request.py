@@ -139,7 +139,7 @@ class Intake:
         return ids
 
     def usual_length(self, src_ids: Sequence[int]) -> int:
-        """How long a translation may be where nobody says: twice the source and a little."""
+        """How long a translation may be by default: twice the source and a little."""
         return min(2 * len(src_ids) + 16, self._target_limit)
 
     @property
@@ -200,7 +200,7 @@ class Intake:
                 found = tuple(values.shape) if isinstance(values, torch.Tensor) else type(values).__name__
                 raise InputError(f"the gates of {kind} are {found}; they must be {shape}, layers by heads")
             if values.is_complex() or not values.isfinite().all():
-                raise InputError(f"a gate of {kind} is no number; a head's factor must be finite")
+                raise InputError(f"a gate of {kind} is not a number; a head's factor must be finite")
             read[kind] = values.detach().to(self.bundle.model.output.weight.dtype)
         return Gates(**read)
 

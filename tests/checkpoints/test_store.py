@@ -82,7 +82,7 @@ def test_a_name_that_no_folder_can_have_names_none(name: str) -> None:
 
 @pytest.mark.parametrize("device", ["cuda:99", "nonsense", "meta", "hpu", "", 5])
 def test_a_device_that_is_not_here_is_refused(tiny_checkpoint: Path, device: object) -> None:
-    with pytest.raises(InputError, match="which is not to be had here"):
+    with pytest.raises(InputError, match="which is not available here"):
         load_bundle(tiny_checkpoint, device=device)  # type: ignore[arg-type]
 
 

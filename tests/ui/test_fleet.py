@@ -166,11 +166,11 @@ async def test_a_replica_that_does_no_work_is_unhealthy(tiny_checkpoint: Path, m
     models = Models({"de-en": tiny_checkpoint}, device="cpu")
     release = []
     models.desk.submit(lambda stop: iter(lambda: release and None, None))  # holds the only place
-    with pytest.raises(UnhealthyError, match=r"nothing is done within 0\.2 seconds"):
+    with pytest.raises(UnhealthyError, match=r"no work was done within 0\.2 seconds"):
         await health(models)
     release.append(1)
     models.desk.close()
-    with pytest.raises(TranslatorError, match="nothing is done"):
+    with pytest.raises(TranslatorError, match="no work was done"):
         await health(models)
 
 

@@ -66,7 +66,7 @@ def beam_tree(
         InputError: as `Translator.translate`; or the beam is narrower than 2, which is no tree, or a method is given.
     """
     if "method" in settings:
-        raise InputError("a tree is of a beam search; leave the method out")
+        raise InputError("a tree needs a beam search; leave the method out")
     beam = whole("beam", beam, *WIDTHS)
     if length_penalty is not None:
         settings["length_penalty"] = length_penalty

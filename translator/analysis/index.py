@@ -155,7 +155,7 @@ def _check(translator: Translator, index: Index) -> None:
     if index.targets.shape != (index.tgt_at[-1],) or index.targets.dtype.kind != "i":
         raise ValueError(f"there are {index.targets.shape} targets, not {index.tgt_at[-1]}")
     if not ((index.targets >= 0) & (index.targets < config.tgt_vocab)).all():
-        raise ValueError("a target is not an id of this vocabulary")
+        raise ValueError("a target id is outside the vocabulary")
     for kind, heads in head_counts(translator.bundle.model).items():
         shape = (*heads, int(index.rows_at(kind)[-1]))
         for name, values in (("best", index.best[kind]), ("weight", index.weight[kind])):

@@ -152,7 +152,7 @@ def stored_meter(translator: Translator) -> Meter | None:
 def _judge(values: dict[str, Any]) -> Judge:
     known = {field.name for field in fields(Judge)}
     if set(values) != known:
-        raise ValueError(f"a judge has {', '.join(sorted(set(values) ^ known))}")
+        raise ValueError(f"a judge lacks or does not know {', '.join(sorted(set(values) ^ known))}")
     numbers = [*values["weights"], values["bias"], values["threshold"], values["found"], values["wrong"]]
     measured = [number for number in numbers if number is not None]
     if len(values["weights"]) != len(SIGNALS) or not np.isfinite(np.array(measured, dtype=np.float64)).all():

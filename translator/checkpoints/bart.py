@@ -180,7 +180,7 @@ def decoding(
     eos_id, forced = config["eos_token_id"], generation.get("forced_eos_token_id")
     for key, neutral in NEUTRAL.items():
         if generation.get(key) not in (None, neutral):
-            _log.warning("%s sets %s to %r, which is not followed here", path.parent, key, generation[key])
+            _log.warning("%s sets %s to %r, which is not supported and ignored", path.parent, key, generation[key])
     try:
         return DecodeConfig(
             method="greedy" if beams == 1 else "beam",

@@ -147,9 +147,9 @@ def with_metadata(
             setattr(data, key, value)
     named = getattr(data, "license", None)
     if licence is not None and check_licence(licence) != named:
-        raise InputError(f"the card of {name} says that the licence is {named}, not {licence}; mend the card")
+        raise InputError(f"the card of {name} says that the licence is {named}, not {licence}; correct the card")
     if named is None:
-        log.warning("the card of %s names no licence, so nobody may use it; name one by --licence", name)
+        log.warning("the card of %s names no licence, so it may not be used; name one by --licence", name)
     if scores is not None:
         vars(data).update(eval_results=_results(scores, languages), model_name=name)
     return f"---\n{data.to_yaml()}\n---\n{model_card.text}"

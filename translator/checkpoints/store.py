@@ -94,13 +94,13 @@ def choose_device(name: str | torch.device) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         if not isinstance(name, (str, torch.device)):
-            raise TypeError(f"a device is called by a text, not by {type(name).__name__}")
+            raise TypeError(f"device is {type(name).__name__}; it must be a string")
         device = torch.device(name)
         if device.type == "meta":
-            raise ValueError("meta is a device that holds no numbers")
+            raise ValueError("the device meta holds no data")
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError, ValueError, TypeError, ImportError) as error:
-        raise InputError(f"device is {name!r}, which is not to be had here; use 'auto' or 'cpu'") from error
+        raise InputError(f"device is {name!r}, which is not available here; use 'auto' or 'cpu'") from error
     return device
 
 

@@ -24,7 +24,7 @@ class Part:
 
 
 class Work(Protocol):
-    """One kind of work. `size`: records of a shard where nobody says; `columns`: those of a Parquet file."""
+    """One kind of work. `size`: records of a shard by default; `columns`: those of a Parquet file."""
 
     size: ClassVar[int]
     columns: ClassVar[tuple[str, ...]]

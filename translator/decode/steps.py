@@ -122,7 +122,7 @@ def entropy(log_probs: Tensor) -> Tensor:
 
 
 class Decoding:
-    """A session under way, the settings that it decodes by, and whoever may stop it."""
+    """A session under way, the settings that it decodes by, and what may stop it."""
 
     def __init__(self, engine: Engine, session: Session, config: DecodeConfig, stop: Stop | None = None) -> None:
         self.model_config, self.device = engine.config, engine.device

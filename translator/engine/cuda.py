@@ -35,7 +35,7 @@ ROWS, SOURCE, ROOM, KEPT = 12, 32, 64, 256 * 2**20
 NEAR = 1e-3
 """Of a number, or of what such numbers are like: far more than rounding makes."""
 _one_at_a_time = threading.Lock()
-"""Held by whoever captures or launches: older versions of PyTorch refuse to launch while another thread captures."""
+"""Held while a thread captures or launches: older versions of PyTorch refuse to launch while another captures."""
 _asides: dict[torch.device, torch.cuda.Stream] = {}
 """Where each GPU's work is captured: cuBLAS keeps memory for every stream that it ever met."""
 
@@ -70,7 +70,7 @@ class FixedCache(Cache):
     position: Tensor
 
     def advance(self) -> None:
-        """Nothing: whoever launches the step sets `position`."""
+        """Nothing: launching the step sets `position`."""
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Write a layer's key and value [B, H, 1, d_head] at `position`; returns all that there is room for."""
@@ -185,7 +185,7 @@ class CudaSession(EagerSession):
         return bool(cache.length and 0 < len(ids) == cache.rows <= ROWS and cache.cross_keys.shape[1] == 1)
 
     def _taken(self) -> StepGraph | None:
-        """Move the cache into the memory of a graph; None where there is none to be had."""
+        """Move the cache into the memory of a graph; None where none could be made."""
         self.cache.check()
         _, rows, _, room, _ = self.cache.keys.shape
         graph = self._engine.graph(rows, _up(self.cache.cross_keys.shape[3], SOURCE), _up(room, ROOM))

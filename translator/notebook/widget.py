@@ -56,7 +56,7 @@ def _apart(first: Trace, second: Trace) -> bytes:
 
 
 class NotebookWidget(anywidget.AnyWidget):
-    """What both widgets share: one state of kind, layer, head and step; scripts and maps for whoever asks."""
+    """What both widgets share: one state of kind, layer, head and step; scripts and maps on request."""
 
     _esm = (frontend.STATIC / "notebook.js").read_text(encoding="utf-8")
     _version = traitlets.Unicode(frontend.version()).tag(sync=True)

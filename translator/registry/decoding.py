@@ -13,7 +13,7 @@ LengthPenalty = Literal["wu", "power"]
 
 SOURCE_TOKENS = 128
 TARGET_TOKENS = 160
-"""Tokens of one sentence, its end included, unless whoever loads a checkpoint sets other limits."""
+"""Tokens of one sentence, its end included, unless other limits are set when a checkpoint is loaded."""
 SEED = 2**53 - 1
 """The largest whole number that a browser can send."""
 AUTOMATIC = "automatic"

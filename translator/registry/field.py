@@ -27,7 +27,7 @@ class Field:
         kind: "choice" of `choices`; "number" or "range" (a slider) from `low` to `high`, in steps of `step` ("any": any
             number); "text"; "pairs" of whole numbers, which only a program gives.
         high: None where the model or the sentence says it.
-        value: what stands there first; None: whoever answers chooses, by the model or the sentence.
+        value: what stands there first; None: chosen when answering, by the model or the sentence.
         whole: the number is a whole one.
         says: what the label leaves open, in the help of the command line and in the documentation.
     """
@@ -44,7 +44,7 @@ class Field:
     says: str = ""
 
     def read(self, asked: Mapping[str, Any], *, high: int | None = None) -> Any:
-        """What was asked: a text, a choice, an int or a float; None where whoever answers may choose, and nothing came.
+        """What was asked: a text, a choice, an int or a float; None where nothing came and the answer may choose.
 
         A browser sends 4.0 for 4, and "" or null for what was left empty.
 
@@ -81,7 +81,7 @@ class Field:
         return self._number(value, high)
 
     def span(self, high: float | None = None) -> tuple[float, float]:
-        """The least and the greatest number, without bounds where nobody says one.
+        """The least and the greatest number, without bounds where none is given.
 
         Args:
             high: the greatest number here, where only the model or the sentence says it.

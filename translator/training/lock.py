@@ -24,7 +24,7 @@ class RunLock:
         self._made = False
 
     def take(self) -> None:
-        """Take it, and make the folder if there is none; a checkpoint, where nobody may train, is left as it is.
+        """Take it, and make the folder if there is none; a checkpoint, where no run may write, is left as it is.
 
         Raises:
             InputError: another process trains there, or no folder can be made.

@@ -80,6 +80,6 @@ def _number(like: str, rng: np.random.Generator) -> str:
 
 
 def made_up_name(rng: np.random.Generator) -> str:
-    """A word that nobody has met, and that reads like a name."""
+    """A made-up word that reads like a name."""
     syllables = [_ONSETS[rng.integers(len(_ONSETS))] + _RHYMES[rng.integers(len(_RHYMES))] for _ in range(2)]
     return "".join(syllables[: rng.integers(1, 3)]).capitalize() + ("n" if rng.random() < 1 / 2 else "")

@@ -2,7 +2,7 @@
 
 The work runs in threads of our own: there are never more that compute than workers, whatever is asked and cancelled.
 A request that computes is asked at every step whether another address has waited for a place; then it pauses there,
-so that nobody waits for the end of a stranger's long request.
+so that no request waits for the end of another visitor's long one.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class Gate:
                 job.cancel()
 
     def progress(self, name: str) -> tuple[float, float] | None:
-        """How far the request of that name is, and out of what; None where nobody has said."""
+        """How far the request of that name is, and out of what; None where none was reported."""
         return next((job.progress for job in list(self._jobs) if job.name == name), None)
 
     def close(self) -> None:
@@ -256,7 +256,7 @@ class Gate:
 
 
 def tell(done: float, total: float) -> None:
-    """Say how far the present request is, for `Gate.progress`; outside of a request nobody is told."""
+    """Say how far the present request is, for `Gate.progress`; outside of a request this does nothing."""
     job = _JOB.get()
     if isinstance(job, Job):
         job.progress = done, total

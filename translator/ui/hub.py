@@ -120,7 +120,7 @@ class Hub:
         threading.Thread(target=self._fetch, args=(model, job), daemon=True).start()
 
     def stop(self, name: object, who: str) -> None:
-        """The page `who` wants it no more; the fetch ends when nobody does.
+        """The page `who` wants it no more; the fetch ends when no page does.
 
         Raises:
             InputError: it is not on the list.

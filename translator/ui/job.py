@@ -18,7 +18,7 @@ M = TypeVar("M")
 Stop = Callable[[], bool]
 
 TRUST = 1.0
-"""Seconds of work done for a request that nobody has begun to read; then it pauses."""
+"""Seconds of work done for a request whose answer is not being read yet; then it pauses."""
 PATIENCE = 3.0
 """Seconds that it pauses before it is given up."""
 GRACE = 0.5
@@ -103,9 +103,9 @@ class Job(Generic[M]):
         self.end(error)
 
     def stop(self) -> bool:
-        """Asked by the work at every step: True once nobody wants it any more.
+        """Asked by the work at every step: True once the answer is not wanted any more.
 
-        Pauses here while another address has its turn, or while nobody reads.
+        Pauses here while another address has its turn, or while the answer is not read.
 
         Raises:
             BusyError: the deadline passed.
@@ -152,7 +152,7 @@ class Job(Generic[M]):
         self._tell = tell
 
     def take(self) -> list[M]:
-        """The newest message, if there is one that nobody took."""
+        """The newest message, if there is one that was not taken."""
         with self._changed:
             found, self._newest = self._newest, []
         return found

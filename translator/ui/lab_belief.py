@@ -62,7 +62,7 @@ def left_out(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answe
 
 
 def worth(meter: omissions.Meter) -> list[list[Any]]:
-    """What a mark is worth, in a sentence a side, or that nobody measured it."""
+    """What a mark is worth, in a sentence a side, or that it was not measured."""
     if not meter.cases:
         return [["This checkpoint's marks were not measured: a rule from the literature is used.", {}]]
     lines = []

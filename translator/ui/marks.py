@@ -19,7 +19,7 @@ def marks(model: Translator, trace: Trace, stop: Stop) -> dict[str, Any]:
     """The words of each side that the meter marks, with their tokens, and how often such a mark is right.
 
     "rates" has for each side "found" (of 1 of the words tampered with) and "wrong" (of 1 of the others), as they were
-    measured; None where nobody measured this checkpoint.
+    measured; None where this checkpoint was not measured.
     """
     found = omissions.omissions(model, trace, stop=stop)
     sides = {"src": (found.source, source_words(trace)), "tgt": (found.target, target_words(trace))}

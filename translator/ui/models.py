@@ -35,8 +35,8 @@ DIRECTIONS = ("de-en", "en-zh")
 """What the page offers even where the checkpoint is missing, and then says so. The first opens where the browser's
 language is on neither side, and for English, which is on both."""
 MEMORY = 2 * 2**30
-"""Bytes that the models held may come to, their weights as laid out for the processor included; whoever still
-translates with one that was let go keeps it until he is done."""
+"""Bytes that the models held may come to, their weights as laid out for the processor included; a
+request that still translates with one that was let go keeps it until it is done."""
 FORGIVEN = 60.0
 """Seconds for which a checkpoint that could not be loaded is not tried again: a hub may be out of reach for a while."""
 
@@ -96,7 +96,7 @@ class Models:
         def load() -> None:
             for name, what in self.names.items():
                 if isinstance(what, Listed):
-                    continue  # it may take more room than all others, and nobody has chosen it yet
+                    continue  # it may take more room than all others, and it was not chosen yet
                 if sum(self.held.values()) <= self.memory / 2:
                     try:
                         self._try(name)
@@ -139,7 +139,7 @@ class Models:
         return asked.of(found)
 
     def state(self, direction: object) -> str:
-        """What becomes of it, at once: "ready", "loading", "" if nobody has asked for it yet, or why it is refused."""
+        """What becomes of it, at once: "ready", "loading", "" if it was not asked for yet, or why it is refused."""
         try:
             asked = self._asked(direction)
             failure = self._failure(asked.name)
@@ -180,7 +180,7 @@ class Models:
 
         Raises:
             InputError: it is none.
-            CheckpointError: its model is one of the hub's that nobody has chosen yet.
+            CheckpointError: its model is one of the hub's that was not chosen yet.
         """
         asked = Direction.read(direction) if isinstance(direction, str) else None
         if asked is None or asked.name not in self.names:

@@ -65,7 +65,7 @@ class PackedPage:
 
 
 class PackedFile:
-    """An ASGI application that sends a script from the file `packed` to whoever takes that, else as `app` does."""
+    """An ASGI application that sends a script from the file `packed` to clients that accept it, else as `app` does."""
 
     def __init__(self, app: App, packed: Path) -> None:
         self._app, self._packed = app, packed

@@ -151,7 +151,7 @@ class Post:
         return False
 
     def _sweep(self) -> None:
-        """Let go what nobody has fetched for so long."""
+        """Drop what has not been fetched for so long."""
         now = time.monotonic()
         for box in list(self._boxes.values()):
             if not box.readers and not box.pending and now - box.touched > self._unread:

@@ -12,7 +12,7 @@ PATIENCE = 5.0
 
 
 class Reach:
-    """Whether the hub at `endpoint` (None: the library's own) answers; nobody is asked before `found` is called."""
+    """Whether the hub at `endpoint` (None: the library's own) answers; nothing is asked before `found` is called."""
 
     def __init__(self, endpoint: str | None = None) -> None:
         self._endpoint = endpoint

@@ -43,7 +43,7 @@ def translate_stream(
     Nothing of what was typed reaches the log.
 
     Args:
-        session: of the visitor; the work stops once nobody listens to it. None where that cannot be known.
+        session: of the visitor; the work stops once its connection is closed. None where that cannot be known.
     """
     started = time.monotonic()
     try:

@@ -14,7 +14,7 @@ _SPACE = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def source_address(environ: Mapping[str, str] = os.environ) -> str:
-    """The address of the source: $TRANSLATOR_SOURCE, on a Space its files, or "" where nobody says.
+    """The address of the source: $TRANSLATOR_SOURCE, on a Space its files, or "" where none is known.
 
     Raises:
         InputError: $TRANSLATOR_SOURCE is no address of the web.

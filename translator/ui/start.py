@@ -89,7 +89,7 @@ def _start_on_ray(address: str, args: dict[str, Any], *, port: int, mcp: bool, r
 
 
 def alone(host: str) -> bool:
-    """Whether one process is to serve a page at `host` if nobody says how many.
+    """Whether one process is to serve a page at `host` if no number is given.
 
     Raises:
         InputError: as `allowed`.

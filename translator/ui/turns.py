@@ -1,6 +1,6 @@
 """The scheduler behind the gate: addresses take turns, first come first served within each.
 
-Bookkeeping only, without threads or clocks of its own: whoever calls it holds one lock.
+Bookkeeping only, without threads or clocks of its own: its callers hold one lock.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Turns(Generic[R]):
         return gone
 
     def next(self) -> tuple[R, bool] | None:
-        """The request that is given a place now, and whether it begins; None where no place or nobody is left."""
+        """The request that is given a place now, and whether it begins; None where no place or no request is left."""
         if sum(len(line.running) for line in self._lines.values()) >= self._places:
             return None
         able = self._able()

@@ -209,7 +209,7 @@ class Workers:
                         socket.send_fds(worker.end, [_ONE], [connection.fileno()])
 
     def _tend(self) -> bool:
-        """Bury the dead and start whoever is missing; whether all could start that ever did."""
+        """Reap workers that ended and start others for them; whether all could start that ever did."""
         for number, worker in enumerate(self._workers):
             if worker is not None and not _ended(worker.pid):
                 late = not worker.ready and time.monotonic() - worker.since > READY
@@ -303,4 +303,4 @@ def only_thread() -> None:
     """
     others = [each.name for each in threading.enumerate() if each is not threading.current_thread()]
     if others:
-        raise RuntimeError(f"a thread runs where the workers are to be forked: {others[0]}")
+        raise RuntimeError(f"a thread is running before the workers are forked: {others[0]}")

@@ -1,7 +1,7 @@
 """Decoding on a CPU: by packed linear layers, and over one source by machine code once that is compiled.
 
 To import Numba and compile takes a second or two where the result of an earlier time is at hand, else some twenty. So
-nobody need wait for it: `CpuEngine.compile` does it in the background, and until then PyTorch does the work.
+no caller has to wait for it: `CpuEngine.compile` does it in the background, and until then PyTorch does the work.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class CpuEngine(EagerEngine):
         """`precision` "int8" keeps three quarters of the weights of a decoding step in bytes.
 
         Raises:
-            InputError: int8 is not to be had here.
+            InputError: int8 is not available here.
         """
         if precision == "int8" and find_spec("numba") is None:
             raise InputError("precision is 'int8', which needs one package more: pip install numba")

@@ -153,7 +153,7 @@ class Float32Product:
 
 @cache
 def has_fbgemm() -> bool:
-    """Whether FBGEMM's products with float16 are to be had in this build of PyTorch, and right."""
+    """Whether FBGEMM's products with float16 are in this build of PyTorch, and correct."""
     weight, x = torch.eye(16), torch.ones(2, 16)
     try:
         return torch.equal(Float16Product(weight, None)(x), x)
@@ -163,7 +163,7 @@ def has_fbgemm() -> bool:
 
 @cache
 def has_onednn() -> bool:
-    """Whether oneDNN's products are to be had in this build of PyTorch, and right."""
+    """Whether oneDNN's products are in this build of PyTorch, and correct."""
     weight, x = torch.eye(16), torch.ones(2, 16)
     try:
         blocks = torch.ops.mkldnn._reorder_linear_weight(weight, 16)

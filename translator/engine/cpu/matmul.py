@@ -143,7 +143,7 @@ def _tile(outputs: int, rows: int, chains: int) -> Any:
     def fill(typing: Any, weight: Any, scale: Any, bias: Any, i: Any, x: Any, r: Any, out: Any) -> Any:
         kinds, stored, size = (weight, scale, bias, x, out), weight.dtype, _bytes_of(weight.dtype)
         if any(kind.layout != "C" for kind in kinds):
-            raise TypingError("products are of arrays without gaps")
+            raise TypingError("arrays must be contiguous")
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             first_output, first_row = args[3], args[5]

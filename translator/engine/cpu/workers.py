@@ -1,4 +1,4 @@
-"""Worker threads, which share the products of compiled code with whoever decodes, while nobody else does.
+"""Worker threads, which share the products of compiled code with one decoding thread at a time.
 
 They are as many as PyTorch's threads, less the caller's own. A worker watches for work for a fraction of a millisecond
 and then sleeps, so between two sentences it costs nothing. Where two sentences are decoded at once each keeps to its
@@ -74,7 +74,7 @@ class _Worker:
         threading.Thread(target=self._run, daemon=True, name="worker").start()
 
     def wake(self) -> None:
-        """Let it watch the queue; nobody waits until it does."""
+        """Let it watch the queue; this does not wait until it does."""
         if self._asleep:
             self._asleep = False
             self._called.release()

@@ -32,7 +32,7 @@ QUEUE = 4
 DELAYS = {"upscale_delay_s": 10, "downscale_delay_s": 300}
 """Seconds for which the load has to be more, or less, than the replicas are for."""
 SILENT = {"enable_access_log": False, "log_level": "WARNING"}
-"""What Ray Serve logs: who asks for what is nobody's business."""
+"""What Ray Serve logs: no addresses and no paths."""
 
 
 class UnhealthyError(TranslatorError):
@@ -72,7 +72,7 @@ class Replica:
         try:
             await asyncio.wait_for(self._answered(), ANSWER)
         except (asyncio.TimeoutError, TranslatorError) as error:
-            raise UnhealthyError(f"nothing is done within {ANSWER:g} seconds") from error
+            raise UnhealthyError(f"no work was done within {ANSWER:g} seconds") from error
 
     async def _answered(self) -> None:
         def nothing(stop: Stop) -> Iterator[None]:
