@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +16,7 @@ import safetensors.torch
 import torch
 
 import translator
+from tests import forked
 
 pytestmark = pytest.mark.slow  # every load is a process of its own
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -52,13 +52,7 @@ def load(home: Path, endpoint: str, revision: str = "", *flags: str, name: str =
 def run(home: Path, endpoint: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     proxies = {"no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"}
     hub = {"HF_HOME": str(home), "HF_ENDPOINT": endpoint, "HF_HUB_DISABLE_XET": "1"}
-    return subprocess.run(
-        [sys.executable, *arguments],
-        env={**os.environ, **proxies, **hub, **more},
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    return forked.run(arguments, env={**os.environ, **proxies, **hub, **more})
 
 
 def test_a_branch_is_resolved_and_its_commit_noted_and_the_cache_works_offline(hub: Any, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ QUEUE = 4
 DELAYS = {"upscale_delay_s": 10, "downscale_delay_s": 300}
 """Seconds for which the load has to be more, or less, than the replicas are for."""
 SILENT = {"enable_access_log": False, "log_level": "WARNING"}
-"""What Ray Serve logs: no addresses and no paths."""
+"""What Ray Serve logs: warnings, and no requests."""
 
 
 class UnhealthyError(TranslatorError):
