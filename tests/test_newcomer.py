@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests import clone as repository
 
 
 def make(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -28,9 +28,7 @@ def make(folder: Path, *arguments: str, **settings: str) -> subprocess.Completed
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    folder = tmp_path / "clone"
-    subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
-    return folder
+    return repository.clone(tmp_path / "clone")
 
 
 @pytest.fixture

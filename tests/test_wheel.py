@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -25,6 +24,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from benchmarks.served import free_port
+from tests.clone import clone
 
 ROOT = Path(__file__).parents[1]
 NAME = "attention-explorer"
@@ -38,13 +38,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A wheel and an sdist from what is committed, and a wheel that was built from that sdist."""
-    clone, out = tmp_path_factory.mktemp("clone") / "clone", tmp_path_factory.mktemp("dist")
-    if (ROOT / ".git").exists():
-        subprocess.run(["git", "clone", "-q", "--depth=1", ROOT.as_uri(), str(clone)], check=True)
-    else:
-        ignored = shutil.ignore_patterns(".venv", "node_modules", "__pycache__", ".*_cache", "runs", "site", "dist")
-        shutil.copytree(ROOT, clone, ignore=ignored)
-    _build(clone, out / "wheel", "wheel")
+    committed, out = clone(tmp_path_factory.mktemp("clone") / "clone"), tmp_path_factory.mktemp("dist")
+    _build(committed, out / "wheel", "wheel")
     sdist = _build(clone, out / "sdist", "sdist")
     with tarfile.open(sdist) as archive:
         archive.extractall(out, filter="data")

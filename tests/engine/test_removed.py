@@ -11,18 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.clone import MADE
+
 ROOT = Path(__file__).parents[2]
 ENGINES = ("translator/engine/cpu", "translator/engine/cuda.py", "tests/engine")
 CHOICE = "    engine = _accelerated(model, precision)\n"
 LINKED = (".venv", "web/node_modules")
-MADE = shutil.ignore_patterns(".git", ".venv", "node_modules", "__pycache__", ".*_cache", "runs", "site", "dist")
 
 
 @pytest.fixture(scope="module")
 def without_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A copy of the checkout without the engines, their tests, and the line of `best` that offers them."""
     root = tmp_path_factory.mktemp("removed") / "checkout"
-    shutil.copytree(ROOT, root, ignore=MADE)
+    shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(*MADE))
     for name in LINKED:
         if (ROOT / name).exists():
             (root / name).symlink_to((ROOT / name).resolve())
