@@ -28,7 +28,7 @@ endif
 BROWSERS ?= 1
 browser-tests = $(PYTEST) -q $(if $(filter-out 1,$(BROWSERS)),-n $(BROWSERS) --dist loadfile) -m "browser and not soak"
 
-.PHONY: all run test check lint unit web audit format soak engines bench load assets plotly lock docs space-check browser clean
+.PHONY: all run test check lint unit web audit format soak nightly engines bench load assets plotly lock docs space-check browser clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/.installed
@@ -106,8 +106,12 @@ format: $(VENV)/.dev web/node_modules/.installed
 	$(PY) web/npm.py --silent run format
 
 soak: $(VENV)/.dev browser
-	$(PYTEST) -m "soak and not browser" -o timeout=3600
-	$(PYTEST) -m "soak and browser" -o timeout=3600
+	$(PYTEST) -m "soak and not browser and not nightly" -o timeout=3600
+	$(PYTEST) -m "soak and browser and not nightly" -o timeout=3600
+
+# Every test but an engine's once more, in a copy without the engines.
+nightly: $(VENV)/.dev browser
+	$(PYTEST) -m nightly -o timeout=7200
 
 # The page in Safari's engine and in Firefox too, and the explorer by the widget managers of other notebooks.
 engines: $(VENV)/.dev runs/hosts/.installed

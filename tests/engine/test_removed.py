@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 ENGINES = ("translator/engine/cpu", "translator/engine/cuda.py", "tests/engine")
 CHOICE = "    engine = _accelerated(model, precision)\n"
 LINKED = (".venv", "web/node_modules")
+LONG = [pytest.mark.soak, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +57,9 @@ def test_pytorch_alone_translates(without_engines: Path, tiny_checkpoint: Path) 
     ("chosen", "workers"),
     [
         pytest.param("not soak and not browser and not slow and not serial", 2, id="light", marks=pytest.mark.slow),
-        pytest.param("not soak and not browser and slow and not serial", 2, id="slow", marks=pytest.mark.soak),
-        pytest.param("not soak and not browser and serial", 0, id="serial", marks=pytest.mark.soak),
-        pytest.param("not soak and browser", 0, id="browser", marks=[pytest.mark.soak, pytest.mark.browser]),
+        pytest.param("not soak and not browser and slow and not serial", 2, id="slow", marks=LONG),
+        pytest.param("not soak and not browser and serial", 0, id="serial", marks=LONG),
+        pytest.param("not soak and browser", 0, id="browser", marks=[*LONG, pytest.mark.browser]),
     ],
 )
 def test_every_other_test_passes_without_them(without_engines: Path, chosen: str, workers: int) -> None:
