@@ -112,6 +112,7 @@ def test_people_are_told_in_tables(measured: Translator, folder: Path, capsys: p
         (["arena", TEXT], "random orders stay below"),
         (["omissions", TEXT], "omission-bench"),
         (["search", *head], " reads "),
+        (["search", TEXT, *head, "--query", "3", "--key", "2"], "\n+0."),
         (["search", *head, "--joint"], "the plane keeps"),
         (["search", TEXT, "--place", "1"], "+1.00"),
     ):

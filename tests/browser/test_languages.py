@@ -142,11 +142,11 @@ def test_a_link_remembers_the_languages(opened: Callable[..., Page]) -> None:
 
 def test_a_link_with_a_bad_code_is_refused_in_words_and_the_page_goes_on(opened: Callable[..., Page]) -> None:
     page = opened("?direction=nllb&src=deu_Latn&tgt=klingon")
-    said = "() => document.querySelector('.notice.error')?.textContent.startsWith(\"the language is 'klingon'; this\")"
+    said = "() => document.querySelector('.notice.error')?.textContent.startsWith(\"The language is 'klingon'; this\")"
     page.wait_for_function(said)
     assert values(page) == ["German", "klingon"]
     page.click(".chrome [data-language=de]")
-    page.wait_for_function("() => document.querySelector('.notice.error')?.textContent.startsWith('die Sprache ist')")
+    page.wait_for_function("() => document.querySelector('.notice.error')?.textContent.startsWith('Die Sprache ist')")
     choose(page, TGT, "Franz")
     translated(page, "nllb:deu_Latn-fra_Latn")
 

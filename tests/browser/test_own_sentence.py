@@ -149,6 +149,32 @@ def test_no_tip_of_plotly_lies_over_the_page(open_page: Callable[..., Page]) -> 
     assert page.locator(".plotly-notifier, .notifier-note").count() == 0
 
 
+ENDS = """() => [...document.querySelectorAll('.beam-list .t')].map(box => {
+    const walk = document.createTreeWalker(box, NodeFilter.SHOW_TEXT), texts = [];
+    while (walk.nextNode()) texts.push(walk.currentNode);
+    const last = texts.at(-1), range = document.createRange();
+    range.setStart(last, last.length - 1);
+    range.setEnd(last, last.length);
+    const [end, seen] = [range.getBoundingClientRect(), box.getBoundingClientRect()];
+    return { wide: box.scrollWidth > box.clientWidth, seen: end.left >= seen.left && end.right <= seen.right + 1 };
+})"""
+
+
+def test_long_hypotheses_are_seen_by_their_ends_where_they_differ(open_page: Callable[..., Page]) -> None:
+    page, text = (
+        open_page("?direction=de-en"),
+        "Die alte Frau füttert jeden Morgen die Tauben im Park, wenn es nicht regnet.",
+    )
+    type_into(page, text)
+    page.keyboard.press("Enter")
+    translated(page, text)
+    page.locator(".chips.tgt .chip").last.click()
+    wait_shown(page, step=len(trace(page)["tgt"]) - 1)
+    found = page.evaluate(ENDS)
+    assert len(found) > 1 and all(each["wide"] for each in found)
+    assert all(each["seen"] for each in found), found
+
+
 def test_text_in_another_language_is_noticed_and_one_press_switches_the_pair(open_page: Callable[..., Page]) -> None:
     page = open_page()
     type_into(page, "Der Hund meiner Nachbarin bellt jede Nacht.")

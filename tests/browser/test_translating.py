@@ -71,7 +71,8 @@ def test_refusals_stand_under_the_field_and_the_last_trace_stays(
     page.fill("#source-text textarea", text)
     page.click("#translate")
     page.wait_for_selector(".notice.error:visible")
-    assert said in page.inner_text(".notice")
+    told = page.inner_text(".notice")
+    assert said in told and told[0].isupper()
     assert page.locator(".chips.src .chip").count() == chips
     assert not page.evaluate("document.body.classList.contains('busy')")
 

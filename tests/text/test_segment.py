@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from translator.text import segment, words
+from translator.text.segment import whole_words
 
 
 def _read(text: str, language: str) -> list[str]:
@@ -47,6 +49,28 @@ def test_words_cover_every_visible_character_in_order(odd_texts, data, language)
 )
 def test_alphabetic_words(text, want):
     assert _read(text, "en") == want
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "want"),
+    [
+        ("Um 6:05 kostet das 1.249,50 Euro.", "de", ["Um", "6:05", "kostet", "das", "1.249,50", "Euro", "."]),
+        ("Am 31.12.2025, 20. Mal: 3 :4", "de", ["Am", "31.12.2025", ",", "20", ".", "Mal", ":", "3", ":", "4"]),
+        ("v2.0 (3/4/2025) ,5", "en", ["v2.0", "(", "3/4/2025", ")", ",", "5"]),
+        ("价格3.5元。", "zh", ["价格", "3.5", "元", "。"]),
+    ],
+)
+def test_a_number_a_time_and_a_date_are_whole_words(text, language, want):
+    assert [text[start:end] for start, end in whole_words(text, language)] == want
+
+
+@pytest.mark.slow
+@given(st.data(), st.sampled_from(["en", "zh"]))
+def test_whole_words_join_the_parts_of_numbers_and_nothing_else(odd_texts, data, language):
+    text = data.draw(odd_texts | st.text("0123 .,:/x一", max_size=20))
+    parts, wholes = words(text, language), whole_words(text, language)
+    assert [text[a:b] for a, b in wholes if (a, b) not in parts and not re.search(r"\d[.,:/]\d", text[a:b])] == []
+    assert "".join(text[a:b] for a, b in wholes) == "".join(text[a:b] for a, b in parts)
 
 
 @pytest.mark.slow

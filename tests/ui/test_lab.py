@@ -147,6 +147,16 @@ def test_a_head_that_was_not_chosen_is_the_one_that_the_explorer_opens_with(lab:
     assert whole["chosen"] == {"map": "norm", "layer": 2, "head": 0, "reading": "output"}
 
 
+def test_a_time_is_one_word_of_the_ribbons(lab: dict) -> None:
+    asked = {"text": "Ich komme um 6:05 Uhr.", "target": "I come at 6:05."}
+    found = lab["lab_ask"]({**asked, "view": "align", "options": {**OPTIONS, "gold": "3-3"}})["ribbons"]
+    assert found["source"] == ["Ich", "komme", "um", "6:05", "Uhr", "."]
+    assert found["target"] == ["I", "come", "at", "6:05", "."]
+    assert np.array(found["words"]).shape == (5, 6)
+    switched = lab["lab_switch"]({"text": asked["text"], "gates": {"cross": [[1, 0], [1, 1]]}})
+    assert switched["source"] == found["source"]
+
+
 def test_links_in_both_directions(lab: dict) -> None:
     """Each way against the words' map itself; the links that both find are their common ones."""
     found = {

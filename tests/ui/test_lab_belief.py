@@ -23,6 +23,7 @@ from translator.analysis.indexing import make_index
 from translator.analysis.omissions import Judge, Meter, Omissions, omissions, stored_meter
 from translator.registry.lab import ORDERS
 from translator.ui import frontend, lab_belief
+from translator.ui.lab import minus
 from translator.ui.lab_tab import server_functions
 from translator.ui.models import Models
 from translator.ui.payload import unpack
@@ -146,6 +147,9 @@ def test_hits_are_those_of_the_search(ask: Any, folder: Path, order: str) -> Non
         want: Any = corpus.neighbours(trace, "encoder", 2, 1)
     elif order == "like this cell":
         want = corpus.like_cell(trace, "encoder", 1, 0, 1, 0)
+        at = answer["table"]["head"].index("similarity × weight")
+        told = [minus(hit.score, ".2f") if hit.score > -1 else "–" for hit in want]
+        assert [row[at] for row in answer["table"]["rows"]] == told and told[0] != "–"
     else:
         want = corpus.head_rows("encoder", 1, 0, order=order)  # type: ignore[arg-type]
     assert sentences == [each.source for each in want]

@@ -11,7 +11,7 @@ from translator.config import TextConfig
 from translator.errors import InputError
 from translator.text import tokenizer as common
 from translator.text.multilingual import spoken
-from translator.text.segment import words
+from translator.text.segment import whole_words
 from translator.text.tokenizer import Encoding
 from translator.trace import Token
 
@@ -45,7 +45,7 @@ class AdaptedTokenizer(common.ManyTexts):
     def encode(self, text: str) -> Encoding:
         """`text` as tokens; their spans point into `text`."""
         ids, spans = self._with_spans(text)
-        word_of = common.word_of_characters(text, words(text, spoken(self.config.language)))
+        word_of = common.word_of_characters(text, whole_words(text, spoken(self.config.language)))
         tokens = []
         for id, span in zip(ids, spans, strict=True):
             if id in self._specials and span is None:
@@ -88,7 +88,7 @@ class AdaptedTokenizer(common.ManyTexts):
     def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]:
         """Produced `ids` as tokens; their spans point into `decode(ids)`."""
         text = self.decode(ids)
-        word_of = common.word_of_characters(text, words(text, spoken(self.config.language)))
+        word_of = common.word_of_characters(text, whole_words(text, spoken(self.config.language)))
         out, position = [], 0
         for count, id in enumerate(ids, start=1):
             if id in self._specials:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -11,8 +10,6 @@ import numpy as np
 from translator.errors import InputError
 from translator.rules import whole
 from translator.trace import Token
-
-_WITHIN_NUMBERS = tuple(".,:/")
 
 
 def combine(
@@ -124,20 +121,5 @@ def _membership(groups: np.ndarray) -> np.ndarray:
 
 
 def count_words(tokens: Sequence[Token], text: str) -> int:
-    """How many words of `text` the tokens stand for.
-
-    What has neither letter nor digit, as punctuation, is none; a number, a time or a date is one ("24,50", "18:30").
-    """
-    places: dict[int | None, tuple[int, int]] = {}
-    for each in tokens:
-        if each.span and any(map(str.isalnum, text[slice(*each.span)])):
-            start, end = places.get(each.word, each.span)
-            places[each.word] = min(start, each.span[0]), max(end, each.span[1])
-    found = sorted(places.values())
-    joined = sum(_one_number(text, end, start) for (_, end), (start, _) in pairwise(found))
-    return len(found) - joined
-
-
-def _one_number(text: str, end: int, start: int) -> bool:
-    """Whether the word that ends at `end` and the one that begins at `start` are parts of one number."""
-    return text[end:start] in _WITHIN_NUMBERS and text[end - 1].isdecimal() and text[start].isdecimal()
+    """How many words of `text` the tokens stand for; what has neither letter nor digit, as punctuation, is none."""
+    return len({each.word for each in tokens if each.span and any(map(str.isalnum, text[slice(*each.span)]))})

@@ -9,7 +9,7 @@ from pathlib import Path
 from translator.analysis.alignment import Gold, read_pharaoh, read_pharaoh_file
 from translator.errors import InputError
 from translator.resources import resources
-from translator.text.segment import words
+from translator.text.segment import whole_words
 
 FOLDER = resources("assets") / "alignments"
 FORMAT_VERSION = 1
@@ -99,4 +99,4 @@ def pharaoh_gold(name: str, languages: tuple[str, str], texts: list[tuple[str, s
 
 def words_of(text: str, language: str) -> tuple[str, ...]:
     """The words of `text`, in order."""
-    return tuple(text[start:end] for start, end in words(text, language))
+    return tuple(text[start:end] for start, end in whole_words(text, language))

@@ -19,19 +19,22 @@ from translator.figures.style import (
     token_axis,
 )
 
+_PARTS = {"spoken": True}
+"""The names are the page's own words, of parts of the model, not a sentence's."""
+
 
 def share_map(
     values: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, title: str, theme: Theme = "light"
 ) -> go.Figure:
     """Signed shares [R, C] by layer and writer: green pushes towards the first word, purple towards the other.
 
-    NaN is where there is nothing.
+    The names are of parts of the model; NaN is where there is nothing.
 
     Raises:
         InputError: the names do not fit.
     """
     limit = max(float(np.nanmax(np.abs(values), initial=0.0)), 1e-6)
-    return _signed(values, rows, columns, limit, title, theme)
+    return _signed(values, rows, columns, limit, title, theme).update_layout(meta=_PARTS)
 
 
 def patch_grid(
@@ -98,7 +101,7 @@ def word_shares(
 
 
 def signed_bars(names: Sequence[str], values: np.ndarray, *, title: str, theme: Theme = "light") -> go.Figure:
-    """Named numbers [N] as bars from zero, the first on top: green above, purple below.
+    """Numbers [N] of named parts of the model as bars from zero, the first on top: green above, purple below.
 
     Raises:
         InputError: there is not one number a name.
@@ -123,4 +126,5 @@ def signed_bars(names: Sequence[str], values: np.ndarray, *, title: str, theme: 
     fig.update_xaxes(type="linear", range=[low, most if (np.asarray(values) > 0).any() else 0.0], title_text=title)
     axis = token_axis(names, title="", down=True)
     fig.update_yaxes({**axis, "ticktext": labels(names, 28)})
+    fig.update_layout(meta=_PARTS)
     return fig

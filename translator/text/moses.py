@@ -17,7 +17,7 @@ import tokenizers
 from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
 from translator.text import tokenizer as common
-from translator.text.segment import words
+from translator.text.segment import whole_words
 from translator.text.tokenizer import Encoding
 from translator.trace import Token
 
@@ -64,7 +64,7 @@ class MosesTokenizer(common.ManyTexts):
     def encode(self, text: str) -> Encoding:
         """`text` as tokens; their spans point into `text` as it was given."""
         cut = self._split(text)
-        word_of = common.word_of_characters(text, words(text, self.config.language))
+        word_of = common.word_of_characters(text, whole_words(text, self.config.language))
         tokens = []
         for (piece, part), (start, end) in zip(cut, _spans([part for _, part in cut], text), strict=True):
             id = self._id(piece)
@@ -104,7 +104,7 @@ class MosesTokenizer(common.ManyTexts):
     def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]:
         """Produced `ids` as tokens; their spans point into `decode(ids)`."""
         text = self.decode(ids)
-        word_of = common.word_of_characters(text, words(text, self.config.language))
+        word_of = common.word_of_characters(text, whole_words(text, self.config.language))
         spans = iter(_spans([self._pieces[id].removesuffix(END) for id in ids if id not in self._specials], text))
         out = []
         for id in ids:

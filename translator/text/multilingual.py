@@ -16,7 +16,7 @@ import tokenizers
 from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
 from translator.text import tokenizer as common
-from translator.text.segment import words
+from translator.text.segment import whole_words
 from translator.text.sentencepiece import EOS, MARK, PAD, UNK, SentencePieceTokenizer, normalised_by, processor
 from translator.text.tokenizer import Encoding
 from translator.trace import Token
@@ -99,7 +99,7 @@ class MultilingualTokenizer(SentencePieceTokenizer):
 
     def encode(self, text: str) -> Encoding:
         """`text` as tokens; their spans point into `text` as it was given."""
-        word_of = common.word_of_characters(text, words(text, spoken(self.config.language)))
+        word_of = common.word_of_characters(text, whole_words(text, spoken(self.config.language)))
         tokens = [self.token(id) for id in self._opening_ids]
         for piece in self._cut(text):
             id = self._id(piece.text)

@@ -26,6 +26,7 @@ _LETTERS = rf"\w[\w{_MARK}]*"
 _SIGN = rf"[^\w\s\x1c-\x1f][{_MARK}\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
 _WORD = rf"{_LETTERS}(?:['’\-\u2011]{_LETTERS})*|[\U0001f1e6-\U0001f1ff]{{2}}|{_SIGN}(?:\u200d{_SIGN})*"
 _WORDS = regex.compile(_WORD)
+_PARTS_OF_A_NUMBER = regex.compile(r"\p{Nd}[.,:/]\p{Nd}")
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _CHUNK = 200  # jieba's hidden Markov model takes time quadratic in the length of a run
 
@@ -46,6 +47,20 @@ def words(text: str, language: str) -> list[tuple[int, int]]:
         spans += _chinese(text, match.start(), match.end())
         position = match.end()
     return spans + _alphabetic(text, position, len(text))
+
+
+def whole_words(text: str, language: str) -> list[tuple[int, int]]:
+    """`words`, but a number, a time or a date is one: "24,50", "18:30", "3/4/2025"."""
+    spans: list[tuple[int, int]] = []
+    for start, end in words(text, language):
+        begun = spans and (_one_number(text, start - 1) or _one_number(text, start))
+        spans.append((spans.pop()[0] if begun else start, end))
+    return spans
+
+
+def _one_number(text: str, mark: int) -> bool:
+    """Whether the character at `mark` stands within a number, between two digits."""
+    return mark > 0 and _PARTS_OF_A_NUMBER.fullmatch(text, mark - 1, mark + 2) is not None
 
 
 def _alphabetic(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
 from translator.text import tokenizer as common
 from translator.text.normalise import Normalised, normalise_text
-from translator.text.segment import words
+from translator.text.segment import whole_words
 from translator.text.tokenizer import Encoding
 from translator.trace import Token
 
@@ -61,7 +61,7 @@ class SentencePieceTokenizer(common.ManyTexts):
         code, rest = _language_code(text)
         normalised = normalised_by(self._model, rest, len(code))
         shown = code + normalised.text
-        word_of = common.word_of_characters(shown, words(shown, self.config.language))
+        word_of = common.word_of_characters(shown, whole_words(shown, self.config.language))
         tokens = [Token(self._id(code), code, (0, len(code)), 0, unknown=code not in self._ids)] if code else []
         start = 0
         for piece in self._split(rest):
@@ -106,7 +106,7 @@ class SentencePieceTokenizer(common.ManyTexts):
     def _produced(self, ids: Sequence[int], language: str) -> tuple[Token, ...]:
         """Produced `ids` as tokens, with the words that `language` has."""
         text, spans = self._joined(ids)
-        word_of = common.word_of_characters(text, words(text, language))
+        word_of = common.word_of_characters(text, whole_words(text, language))
         out = []
         for id, (start, end) in zip(ids, spans, strict=True):
             piece = self._pieces[id]

@@ -20,7 +20,7 @@ from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
 from translator.text import tokenizer as common
 from translator.text.normalise import Normalised, normalise, normalise_text
-from translator.text.segment import words
+from translator.text.segment import whole_words, words
 from translator.text.tokenizer import EOS, PAD, SPECIALS, START, Encoding
 from translator.trace import Token
 
@@ -253,7 +253,7 @@ class SubwordTokenizer(common.ManyTexts):
         walked, spans = self._walk(ids)
         offset = self._offset(walked)
         text = normalised.text
-        word_of = common.word_of_characters(text, words(text, self.config.language))
+        word_of = common.word_of_characters(text, whole_words(text, self.config.language))
         tokens = []
         for id, (start, end) in zip(ids, spans, strict=True):
             piece = self._pieces[id]

@@ -11,7 +11,7 @@ from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
 from translator.text import tokenizer as common
 from translator.text.normalise import normalise, normalise_text
-from translator.text.segment import words
+from translator.text.segment import whole_words, words
 from translator.text.tokenizer import EOS, PAD, SPECIALS, START, UNK, Encoding
 from translator.trace import Token
 
@@ -163,16 +163,15 @@ class VocabularyTokenizer(common.ManyTexts):
     ) -> tuple[Token, ...]:
         """`ids` as tokens: `spans` into `text` tell surfaces and words, `places` is what the tokens carry."""
         characters = self.config.level == "char"
-        word_of = common.word_of_characters(text, words(text, self.config.language)) if characters else []
-        tokens, word = [], -1
+        word_of = common.word_of_characters(text, whole_words(text, self.config.language))
+        tokens = []
         for id, (start, end), place in zip(ids, spans, places, strict=True):
             if _skipped(id):
                 tokens.append(Token(id, self._pieces[id], special=True))
                 continue
-            word = word_of[start] if characters else word + 1
             surface = "▁" if text[start:end] == " " else text[start:end]
             space = surface == "▁" if characters else text[start - 1 : start] == " "
-            tokens.append(Token(id, surface, place, word, space, unknown=id == UNK))
+            tokens.append(Token(id, surface, place, word_of[start], space, unknown=id == UNK))
         return tuple(tokens)
 
 

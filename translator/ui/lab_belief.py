@@ -5,6 +5,7 @@ A line for a person is [English sentence, values for its {holes}]: the page says
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,7 +17,7 @@ from translator.analysis import arena as arenas
 from translator.analysis import joint as joints
 from translator.analysis import measured, omissions
 from translator.analysis.index import stored_index
-from translator.analysis.search import Corpus
+from translator.analysis.search import Corpus, Hit
 from translator.errors import InputError
 from translator.figures import attention, belief
 from translator.pipeline import Translator
@@ -199,16 +200,32 @@ def elsewhere(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answ
     else:
         hits = corpus.head_rows(kind, layer, head, order=order, count=HITS)
         lines = [over, _habit(corpus, kind, layer, head)]
-    rows = [[hit.query_text, hit.key_text, f"{hit.weight:.2f}", hit.source, hit.translation] for hit in hits]
     return {
         **chosen,
         "lines": lines,
-        "table": table(["query (reads)", "key (attended to)", "weight", "sentence", "translation"], rows),
+        "table": _hits(hits, alike=order == "like this cell"),
         "figures": [show(attention.attention_heatmap, trace.weights(kind)[layer, head], _surfaces(trace.queries(kind)),
                          _surfaces(trace.keys(kind)), predicts=None if kind == "encoder" else _surfaces(trace.tgt))],
         "captions": ["Click a cell of this head"],
         "cells": True,
     }  # fmt: skip
+
+
+def _hits(hits: Sequence[Hit], *, alike: bool) -> Answer:
+    """Rows of a head; those that are to be `alike` with what they were ordered by."""
+    head = ["query (reads)", "key (attended to)", "weight", "similarity × weight", "sentence", "translation"]
+    rows = [
+        [
+            hit.query_text,
+            hit.key_text,
+            f"{hit.weight:.2f}",
+            minus(hit.score, ".2f") if hit.score > -1 else "–",  # below: a special token on one side alone
+            hit.source,
+            hit.translation,
+        ]
+        for hit in hits
+    ]
+    return table(head, rows) if alike else table(head[:3] + head[4:], [row[:3] + row[4:] for row in rows])
 
 
 def _habit(corpus: Corpus, kind: str, layer: int, head: int) -> list[Any]:

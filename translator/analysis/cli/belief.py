@@ -182,9 +182,9 @@ def _say_search(answer: Answer) -> None:
         print(f"the plane keeps {answer['kept']:.0%}; it agrees with the scores by {answer['agreement']:+.2f}")
         return
     for hit in answer.get("hits", ()):
-        print(
-            f"{hit['weight']:.2f}\t{hit['query_text']} reads {hit['key_text']}\t{hit['source']}\t{hit['translation']}"
-        )
+        alike = [f"{hit['score']:+.2f}"] if answer["order"] == "like" else []
+        looks = f"{hit['query_text']} reads {hit['key_text']}"
+        print(*alike, f"{hit['weight']:.2f}", looks, hit["source"], hit["translation"], sep="\t")
     for near in answer.get("neighbours", ()):
         print(f"{near['cosine']:+.2f}\t{near['text']}\t{near['source']}\t{near['translation']}")
 

@@ -5,6 +5,10 @@ export const cut = (text: string, length = 12): string => {
   return letters.length > length ? letters.slice(0, length - 1).join("") + "…" : text;
 };
 
+/** What stands alone begins with a capital, unless with a name ("en-zh", "max_length"). */
+export const sentence = (text: string): string =>
+  text.replace(/^\p{Ll}(?=\p{L}*(?:[\s,;:.]|$))/u, (letter) => letter.toUpperCase());
+
 export const escapeHtml = (text: string): string =>
   text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 

@@ -23,6 +23,13 @@ export const tText = (english: string, values: Values = {}): string =>
     name in values ? String(values[name]) : whole,
   );
 
+/** A part of the model: the words of "decoder L3 cross H5", whose numbers stay. */
+export const tPart = (name: string, say: (english: string) => string = tText): string =>
+  name
+    .split(/ (?=[LH]\d)|(?<=[LH]\d+) /)
+    .map((each) => (/^[LH]\d+$/.test(each) ? each : say(each)))
+    .join(" ");
+
 /** A sentence of the page's own in its language. */
 export const t: (english: Sentence, values?: Values) => string = tText;
 

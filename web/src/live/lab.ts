@@ -9,7 +9,7 @@ import type { Gates } from "./engine/passes";
 import type { HeadMap } from "./figures";
 import { headStats, leadingHead } from "./messages/heads";
 import type { Request } from "./request";
-import { words } from "./text/segment";
+import { wholeWords } from "./text/segment";
 import type { Token } from "./text/tokenizer";
 import { translate, type Trace } from "./trace";
 
@@ -133,7 +133,7 @@ function aligning(bundle: Bundle, trace: Trace): boolean[] {
 }
 
 function wordsOf(text: string, language: string): string[] {
-  return words(text, language).map(([start, end]) => text.slice(start, end));
+  return wholeWords(text, language).map(([start, end]) => text.slice(start, end));
 }
 
 function side(bundle: Bundle, trace: Trace, heads: readonly boolean[]): object {

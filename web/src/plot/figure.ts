@@ -3,7 +3,7 @@
 
 import { dark, phone, sans, touch } from "../dom/screen";
 import { clamp } from "../format/number";
-import { t, tMessage, tText } from "../i18n/words";
+import { t, tMessage, tPart, tText } from "../i18n/words";
 import { type Figure, PLOT_CONFIG, type PlotNode, whenPlotly } from "./plotly";
 
 /** What `translator.ui.explorer.show` makes: the light figure, and what the dark one has else. */
@@ -72,11 +72,20 @@ export const speakFigure = ({ data, layout }: Figure, say: Say): void => {
   }
   for (const [name, axis] of Object.entries(layout))
     if (/^[xy]axis/.test(name) && axis.title?.text) axis.title.text = say(axis.title.text);
-  const names: string[] | undefined = layout.yaxis?.ticktext;
-  // others are a sentence's tokens
-  const ours = (name: string) => layout.meta?.spoken || name === "all others";
-  if (names) layout.yaxis!.ticktext = names.map((name) => (ours(name) ? say(name) : name));
+  const named = (name: string) => tPart(name, say);
+  const rows: string[] | undefined = layout.yaxis?.ticktext;
+  if (layout.meta?.spoken) {
+    for (const axis of [layout.xaxis, layout.yaxis])
+      if (axis?.ticktext) axis.ticktext = axis.ticktext.map(named);
+    for (const each of data) if (each.customdata) each.customdata = deep(each.customdata, named);
+  } else if (rows)
+    // others are a sentence's tokens
+    layout.yaxis!.ticktext = rows.map((name) => (name === "all others" ? say(name) : name));
 };
+
+type Names = string | Names[];
+const deep = (names: Names, say: Say): Names =>
+  typeof names === "string" ? say(names) : names.map((each) => deep(each, say));
 
 const WIDE = 1600; // pixels of a screen on which pictures stand side by side, and may be higher
 

@@ -65,7 +65,7 @@ describe("the list of models on the hub", () => {
   it("says why a model was not fetched, and keeps the focus as it is drawn anew", () => {
     const list = { reached: true, models: [model({ error: "the disk is full" })] };
     const { rows, button, node, update, onFetch, onStop, onUse } = shown(list);
-    expect(rows[0].textContent).toContain("the disk is full");
+    expect(rows[0].textContent).toContain("The disk is full");
     button().focus();
     update({ list, refused: "", onFetch, onStop, onUse });
     expect(document.activeElement).toBe(node.querySelector("li button"));

@@ -1,6 +1,7 @@
 /* The list of models on the hub, to be fetched by one press: a dialog. */
 
 import { el } from "../../dom/element";
+import { sentence } from "../../format/text";
 import { LANGUAGES, pageLanguage } from "../../i18n/language";
 import { languageName } from "../../i18n/language-names";
 import { t, tMessage } from "../../i18n/words";
@@ -59,12 +60,13 @@ const row = (model: HubModel, props: HubProps): HTMLElement => {
     el("span", { class: "hub-about", text: about }),
   ];
   if (model.state === "fetching") lines.push(progress(model));
-  if (model.error) lines.push(el("span", { class: "hub-error", text: tMessage(model.error) }));
+  if (model.error)
+    lines.push(el("span", { class: "hub-error", text: sentence(tMessage(model.error)) }));
   return el("li", {}, el("div", { class: "hub-model" }, ...lines), action(model, props));
 };
 
 const note = ({ list, refused }: HubProps): string => {
-  if (refused) return tMessage(refused);
+  if (refused) return sentence(tMessage(refused));
   if (!list) return t("Loading the list …");
   return list.reached === false
     ? t("The hub cannot be reached from here. Models that were fetched before can be used.")

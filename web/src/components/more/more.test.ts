@@ -28,7 +28,7 @@ describe("the sheet of further options", () => {
   };
 
   it("chooses the names of rows, the colours and what the tiles show", () => {
-    pick("Rows are named", "reads");
+    pick("Row names", "reads");
     pick("Colours", "cividis");
     pick("Tiles show", "row");
     expect(x.state).toMatchObject({ labels: "reads", palette: "cividis", tile: "row" });

@@ -41,11 +41,11 @@ const labels = (x: Needs): HTMLElement =>
     x,
     "labels",
     [
-      ["both", t("reads and predicts")],
+      ["both", t("reads → predicts")],
       ["reads", t("query (reads)")],
       ["predicts", t("predicts")],
     ],
-    t("Rows are named by what they"),
+    t("Row names"),
   );
 
 const colours = (x: Needs): HTMLElement =>

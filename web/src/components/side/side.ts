@@ -36,7 +36,7 @@ const hypothesis = ({ s, lp, n, p, e, w, x: twin }: Hypothesis, first: boolean):
   return el(
     "li",
     { class: w ? "pickd" : "", title: title.filter(Boolean).join("\n") },
-    el("bdi", { class: "t", text: s || "∅" }),
+    el("span", { class: "t" }, el("bdi", { text: s || "∅" })),
     ...(twin ? [el("small", { class: "cap", text: t("other subwords") })] : []),
     el("span", { class: "p", text: (e ? "■ " : "") + n.toFixed(2).replace("-", "−") }),
   );

@@ -1,5 +1,6 @@
 /* The model loads behind the page: say so until it is there, and say why if it will not come. */
 
+import { sentence } from "../../format/text";
 import { t, tMessage } from "../../i18n/words";
 import type { ExplorerServer } from "../../protocol/server";
 import type { Explorer } from "../../tabs/explorer/explorer";
@@ -20,7 +21,7 @@ export const makeLoading = (x: Explorer, server: ExplorerServer | null): (() => 
     }
   };
   const tell = (text: string, isError: boolean) => {
-    told = text;
+    told = sentence(text);
     x.notice(text, isError);
   };
   const look = async () => {

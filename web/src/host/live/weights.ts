@@ -1,6 +1,7 @@
 /* The weights: fetched when they are wanted, with bytes told, stopped, asked first where data is
    dear, and removed. */
 
+import { sentence } from "../../format/text";
 import { CACHE } from "../../live/store";
 import { t, tMessage } from "../../i18n/words";
 import { el } from "../../dom/element";
@@ -163,7 +164,7 @@ export class Weights {
     const said = {
       coming: this.progress,
       here: t("Computed on this machine; the model's {size} MB are kept here.", { size }),
-      failed: tMessage(this.why),
+      failed: sentence(tMessage(this.why)),
       none: this.agreed
         ? t("To translate, {size} MB are downloaded once. Your connection is slow or metered.", {
             size,

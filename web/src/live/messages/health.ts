@@ -3,13 +3,12 @@
 import type { Health, Piece } from "../../protocol/messages";
 import { LIMITS } from "../../protocol/registry";
 import { countCharacters } from "../text/characters";
-import type { Normalised, Span } from "../text/normalise";
+import type { Normalised } from "../text/normalise";
 import type { Encoding, Token } from "../text/tokenizer";
 import { plain } from "./label";
 
 const BYTE = /^<0x[0-9A-F]{2}>$/;
 const WORD = /[\p{L}\p{N}]/u;
-const PARTS_OF_A_NUMBER = /^\p{Nd}[.,:/]\p{Nd}$/u;
 
 /**
  * `limit` are the tokens that a text may have; `problem` the sentence with which it will be
@@ -38,18 +37,8 @@ export function healthMessage(
 
 /** How many words of a text the tokens stand for: count_words of analysis/aggregate.py. */
 function countWords(tokens: readonly Token[], text: string): number {
-  const places = new Map<number, Span>();
-  for (const { span, word } of tokens) {
-    if (!span || !WORD.test(text.slice(...span))) continue;
-    const [start, end] = places.get(word) ?? span;
-    places.set(word, [Math.min(start, span[0]), Math.max(end, span[1])]);
-  }
-  const found = [...places.values()].sort(([a], [b]) => a - b);
-  const joined = found.filter(([start], at) => {
-    const end = found[at - 1]?.[1];
-    return end !== undefined && PARTS_OF_A_NUMBER.test(text.slice(end - 1, start + 1));
-  });
-  return found.length - joined.length;
+  const lettered = tokens.filter(({ span }) => span && WORD.test(text.slice(...span)));
+  return new Set(lettered.map(({ word }) => word)).size;
 }
 
 /** Every word of a text in the pieces that the model will read. */

@@ -16,6 +16,7 @@ const WORDS = new RegExp(
   `${LETTERS}(?:['’\\-\\u2011]${LETTERS})*|[\\u{1f1e6}-\\u{1f1ff}]{2}|${SIGN}(?:\\u200d${SIGN})*`,
   "gu",
 );
+const PARTS_OF_A_NUMBER = /^\p{Nd}[.,:/]\p{Nd}$/u;
 const HAN_RUN = new RegExp(`[${HAN}]+`, "gu");
 
 /** The words of `text`; runs of Chinese characters are cut into words where `language` is "zh". */
@@ -32,6 +33,21 @@ export function words(text: string, language: string): Span[] {
     }
   }
   return [...spans, ...alphabetic(text.slice(position), position)];
+}
+
+/** `words`, but a number, a time or a date is one: "24,50", "18:30", "3/4/2025". */
+export function wholeWords(text: string, language: string): Span[] {
+  const spans: Span[] = [];
+  for (const [start, end] of words(text, language)) {
+    const begun = oneNumber(text, start - 1) || oneNumber(text, start) ? spans.pop() : undefined;
+    spans.push([begun?.[0] ?? start, end]);
+  }
+  return spans;
+}
+
+/** Whether the character at `mark` stands within a number, between two digits. */
+function oneNumber(text: string, mark: number): boolean {
+  return PARTS_OF_A_NUMBER.test(text.slice(Math.max(mark - 1, 0), mark + 2));
 }
 
 function alphabetic(text: string, offset: number): Span[] {

@@ -4,7 +4,7 @@
 import { Refusal } from "../refusal";
 import { classOf } from "./characters";
 import { normalise, normaliseText, type Normalised, type Span, type TextConfig } from "./normalise";
-import { words } from "./segment";
+import { wholeWords, words } from "./segment";
 import {
   checkIds,
   inPlace,
@@ -139,7 +139,7 @@ export class SubwordTokenizer implements Tokenizer {
     const [walked, spans] = this.walk(ids);
     const offset = this.offset(walked);
     const { text } = normalised;
-    const wordOf = wordOfUnits(text, words(text, this.config.language));
+    const wordOf = wordOfUnits(text, wholeWords(text, this.config.language));
     return ids.map((id, i) => {
       const piece = this.pieces[id]!;
       if (id < SPECIALS.length) return makeToken(id, piece, { special: true });

@@ -2,7 +2,7 @@
    text/vocabulary.py. */
 
 import { normalise, normaliseText, type Span, type TextConfig } from "./normalise";
-import { words } from "./segment";
+import { wholeWords, words } from "./segment";
 import {
   checkIds,
   inPlace,
@@ -107,12 +107,11 @@ export class VocabularyTokenizer implements Tokenizer {
     places: readonly Span[],
   ): Token[] {
     const characters = this.config.level === "char";
-    const wordOf = characters ? wordOfUnits(text, words(text, this.config.language)) : [];
-    let count = -1;
+    const wordOf = wordOfUnits(text, wholeWords(text, this.config.language));
     return ids.map((id, i) => {
       if (skipped(id)) return makeToken(id, this.pieces[id]!, { special: true });
       const [start, end] = spans[i]!;
-      const word = characters ? wordOf[start]! : ++count;
+      const word = wordOf[start]!;
       const shown = text.slice(start, end) === " " ? "▁" : text.slice(start, end);
       const space = characters ? shown === "▁" : text[start - 1] === " ";
       return makeToken(id, shown, { span: places[i]!, word, space, unknown: id === UNKNOWN });

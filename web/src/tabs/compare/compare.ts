@@ -1,6 +1,7 @@
 /* The Compare tab: pairs of examples, and what the server answers. */
 
 import { el } from "../../dom/element";
+import { sentence } from "../../format/text";
 import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { TracePayload } from "../../protocol/messages";
@@ -158,7 +159,8 @@ export const mountCompare = (
   let last: string | null = null;
   const refuse = ({ error, side }: { error: string; side?: Side }) => {
     const where = side && (side === "a" ? t("Sentence A") : t("Sentence B"));
-    view.notice([where, tMessage(error)].filter(Boolean).join(": "));
+    const said = tMessage(error);
+    view.notice(where ? `${where}: ${said}` : sentence(said));
   };
   const receive = async () => {
     if (!props.value || props.value === last) return;

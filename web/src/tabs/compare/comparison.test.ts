@@ -144,6 +144,21 @@ describe("two translations side by side", () => {
     expect(find(".where").textContent).toMatch(new RegExp(`^Query ${query + 1} `));
   });
 
+  it("keep the head for others of the same model, and begin at the leading one of another", () => {
+    const onPick = vi.fn();
+    const { made } = compared(A, B, { onPick });
+    const leading = example(A).leading;
+    expect(onPick).toHaveBeenLastCalledWith({ kind: "cross", step: 3, ...leading });
+    const chosen = { kind: "encoder", layer: 1, head: 5 } as const;
+    expect(leading).not.toMatchObject({ layer: chosen.layer, head: chosen.head });
+    made.pick(chosen);
+    made.show(payload("de-en-books"), payload("de-en-books-all"));
+    expect(onPick).toHaveBeenLastCalledWith({ step: 3, ...chosen });
+    const [a, b] = ["en-zh-tired", "en-zh-wide"];
+    made.show(payload(a), payload(b));
+    expect(onPick).toHaveBeenLastCalledWith({ kind: "cross", step: 3, ...example(a).leading });
+  });
+
   it("have fewer rows in words than in subwords", () => {
     const { find, map } = compared("de-en-books", "de-en-books-all");
     const rows = () => map("[data-side=a] .map").z.length;

@@ -129,17 +129,20 @@ export class Comparison {
   }
 
   /**
-   * Both, and what is looked at: a `view` that was linked to, the row of the source word `at`, or
-   * what leads.
+   * Both, and what is looked at: a `view` that was linked to, the row of the source word `at`, the
+   * head that was looked at in others of the same model, or what leads.
    */
   show(a: TracePayload, b: TracePayload, view?: ComparedView | null, at?: string): void {
+    const before = this.traces?.a.checkpoint;
     const traces = (this.traces = { a: new Translation(a), b: new Translation(b) });
+    const same = JSON.stringify(before) === JSON.stringify(traces.a.checkpoint);
+    const head = same ? {} : { kind: "cross", ...traces.a.leading };
     const step = Math.min(3, traces.a.tgt.length - 1);
     const query = traces.a.src.findIndex(({ s }) => s === at);
     const place = query >= 0 && mostDifferentHead(traces.a, traces.b, query);
     const shown = place && { kind: "encoder", step: query, ...place };
     this.find(".both").hidden = false;
-    this.set({ ...traces.a.leading, step, ...(shown || {}), ...(view ?? {}) } as ComparedView);
+    this.set({ ...head, step, ...(shown || {}), ...(view ?? {}) } as ComparedView);
   }
   /** What belongs to it, here or in fields beside it, has not all come. */
   busy(on: boolean): void {

@@ -1,5 +1,6 @@
 /* What is said below the field: why there is no translation, what is waited for. */
 
+import { sentence } from "../../format/text";
 import type { ExplorerContext } from "../../state/context";
 
 type Needs = Pick<ExplorerContext, "enter" | "find" | "set">;
@@ -15,15 +16,17 @@ export interface Notice {
 
 /** `isSaid`: whether the strip of the text's health says it too. */
 export const makeNotice = (x: Needs, isSaid: (text: string) => boolean): Notice => {
+  let said = "";
   const say: Notice["say"] = (text, isError = false) => {
     x.enter();
+    said = text;
     const node = x.find(".notice");
     // the maps give way, so that the chain still fits one screen
     if (node.hidden !== !text) x.set({ size: {} });
     node.hidden = !text;
     node.classList.toggle("error", isError);
     node.classList.remove("vh");
-    node.textContent = text || "";
+    node.textContent = sentence(text || "");
     once();
     if (node.classList.contains("vh"))
       x.find("#input-health").animate([{ opacity: 0.2 }, { opacity: 1 }], 400);
@@ -32,7 +35,7 @@ export const makeNotice = (x: Needs, isSaid: (text: string) => boolean): Notice 
   const once = () => {
     const node = x.find(".notice");
     const was = node.classList.contains("vh");
-    const is = isSaid(node.textContent);
+    const is = isSaid(said);
     if (was !== is) x.set({ size: {} });
     node.classList.toggle("vh", is);
     if (was && !is) say("");

@@ -4,7 +4,7 @@ import { ribbons } from "../../components/ribbons/ribbons";
 import { el } from "../../dom/element";
 import { languagesOf } from "../../i18n/language";
 import { percents } from "../../i18n/numerals";
-import { t, tText, tTextParts } from "../../i18n/words";
+import { t, tPart, tText, tTextParts } from "../../i18n/words";
 import { mountPlot } from "../../plot/figure";
 import { type PlotNode, whenPlotly } from "../../plot/plotly";
 import type { Alignment, LabAnswer, Line } from "../../protocol/lab";
@@ -50,6 +50,7 @@ const alignmentOf = (
  */
 const valueOf = (name: string, text: string): string => {
   if (SPOKEN.includes(name)) return tText(text);
+  if (name === "part") return tPart(text);
   return SHARES.includes(name) ? percents(text) : text;
 };
 

@@ -4,6 +4,7 @@
 import { saveAs } from "../../dom/download";
 import { el } from "../../dom/element";
 import { partOf, plant } from "../../dom/template";
+import { sentence } from "../../format/text";
 import { t, tMessage } from "../../i18n/words";
 import type { Board, Change, LabServer } from "../../protocol/lab";
 import { refused } from "../../protocol/server";
@@ -63,7 +64,7 @@ class Lab {
   private refuse(text: string): void {
     const node = this.find(".lab-error");
     node.hidden = !text;
-    node.textContent = text;
+    node.textContent = sentence(text);
   }
 
   /* ---- long runs: a row of short requests, which can be stopped between them ---- */

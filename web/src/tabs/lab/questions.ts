@@ -1,6 +1,7 @@
 /* Questions to the model: which one, the views that answer it, their forms and answers. */
 
 import { el } from "../../dom/element";
+import { sentence } from "../../format/text";
 import { t, tMessage, tText } from "../../i18n/words";
 import type { LabAnswer, LabQuestion, LabView } from "../../protocol/lab";
 import { paintAnswer, paintLines } from "./answer";
@@ -283,7 +284,7 @@ export class Questions {
   }
   private refuse({ error }: LabAnswer): void {
     const node = this.find(".lab-view-error");
-    node.textContent = tMessage(this.named(error ?? ""));
+    node.textContent = sentence(tMessage(this.named(error ?? "")));
     node.hidden = !error;
   }
   /** A refusal with a field called as it stands beside it, not as the server knows it. */

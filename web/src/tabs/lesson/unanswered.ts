@@ -1,6 +1,7 @@
 /* What is shown in place of an answer: why there is none, and what asks again. */
 
 import { el } from "../../dom/element";
+import { sentence } from "../../format/text";
 import { t, tMessage } from "../../i18n/words";
 import type { Refusal } from "../../protocol/server";
 import type { Say } from "./words";
@@ -26,7 +27,7 @@ export const paintUnanswered = (
 ): void => {
   const text = say("Try again");
   note.hidden = false;
-  note.replaceChildren(tMessage(error), again ? " " : "");
+  note.replaceChildren(sentence(tMessage(error)), again ? " " : "");
   if (again)
     note.append(el("button", { type: "button", class: "btn", text, on: { click: retry } }));
 };
