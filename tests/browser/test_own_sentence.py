@@ -149,6 +149,27 @@ def test_no_tip_of_plotly_lies_over_the_page(open_page: Callable[..., Page]) -> 
     assert page.locator(".plotly-notifier, .notifier-note").count() == 0
 
 
+BESIDE = """() => {
+    const plot = document.querySelector('#attention-detail'), at = name => [...plot.querySelectorAll(name)]
+        .map(node => node.getBoundingClientRect());
+    const [near, reads] = [at('.ytick text'), at('.y2tick text')];
+    return near.map((box, i) => [reads[i].left - plot.getBoundingClientRect().left, box.left - reads[i].right]);
+}"""
+
+
+@pytest.mark.parametrize("width", [1440, 1920])
+def test_long_names_of_rows_stay_apart(open_page: Callable[..., Page], width: int) -> None:
+    page, text = open_page("?direction=de-en"), "Die Großmutter backt im Wohnzimmer Mommys Himmelstorte."
+    page.set_viewport_size({"width": width, "height": 1000})
+    type_into(page, text)
+    page.keyboard.press("Enter")
+    translated(page, text)
+    page.locator(".chips.tgt .chip", has_text="grandmother").click()  # the chosen row's name is bold
+    page.wait_for_function("document.querySelector('.stepout').innerText.includes('grandmother')")
+    for left, between in page.evaluate(BESIDE):
+        assert left >= 0 and between >= 4, (left, between)
+
+
 ENDS = """() => [...document.querySelectorAll('.beam-list .t')].map(box => {
     const walk = document.createTreeWalker(box, NodeFilter.SHOW_TEXT), texts = [];
     while (walk.nextNode()) texts.push(walk.currentNode);

@@ -45,7 +45,7 @@ def contrasted(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Ans
         "chosen": {"word": word, "against": against},
         "lines": [
             ["At step {step}, {word} leads {against} by {total} nats.", said],
-            ["The model gives {word} {p} and {against} {q}.", {**sure, "against": against}],
+            ["The probability of {word} is {p}, that of {against} {q}.", {**sure, "against": against}],
             ["Green pushes towards {word}, purple towards {against}.", {"word": word, "against": against}],
         ],
         "figures": [

@@ -4,6 +4,7 @@
 import { inkOn, lookup, rgb } from "../design/colour";
 import { type Palette, colour } from "../design/scales";
 import { type Theme, sans } from "../dom/screen";
+import { textWidth } from "../dom/text-width";
 import { clamp } from "../format/number";
 import { cut, escapeHtml } from "../format/text";
 import { t } from "../i18n/words";
@@ -53,7 +54,7 @@ const AXIS = {
   ticklabeloverflow: "allow",
 };
 
-const axisText = (text: string, length?: number): string => escapeHtml(cut(text, length));
+const axisText = (text: string): string => escapeHtml(cut(text));
 
 /** Colour stops for Plotly. The square root bends the scale, not the numbers. */
 const plotScale = (palette: Palette, root: boolean, theme?: Theme): [number, string][] => {
@@ -93,6 +94,21 @@ const title = (
   font: { size, color },
 });
 
+const STANDS_OFF = 6; // pixels between a row's name and what follows
+const APART = 6; // and before it, at least
+const BOLD = 600; // the chosen row's name
+
+/** As much of a row's name as fits into `room` pixels. */
+const rowText = (text: string, length: number, room: number, size: number): string => {
+  let shown = cut(text, length);
+  for (let most = length - 1; most > 2 && textWidth(shown, size, BOLD) > room; most--)
+    shown = cut(text, most);
+  return escapeHtml(shown);
+};
+
+/** How wide the names that stand nearest are, where others stand left of them. */
+const nearOf = ({ size }: Pick<HeatView, "size">): number => Math.round(5.7 * size.text);
+
 /** Every so many of the names: where cells are small, not each has room. */
 const someOf = (texts: Texts, every: number): Texts =>
   texts.map((text, i) => (i % every ? "" : text));
@@ -122,7 +138,8 @@ const addReads = (
   { range, size }: HeatView,
   { third }: Colours,
 ) => {
-  const near = Math.round(5.7 * size.text); // as wide as the names that stand between
+  const near = nearOf({ size });
+  const room = size.labels - near - STANDS_OFF;
   data.push({
     type: "scatter",
     x: [0],
@@ -143,11 +160,11 @@ const addReads = (
     shift: -near,
     tickvals: reads.map((_, i) => i),
     ticktext: someOf(
-      reads.map((text) => axisText(text, 10)),
+      reads.map((text) => rowText(text, 10, room, layout.font.size)),
       size.names.rows,
     ),
     tickfont: { ...layout.font, color: third },
-    ticklabelstandoff: 6,
+    ticklabelstandoff: STANDS_OFF,
   };
   layout.annotations.push(title(t("query (reads)"), "right", -near - 8, third, size.text - 1));
 };
@@ -212,7 +229,7 @@ const axes = (
     tickvals: rows.map((_, i) => i),
     ticktext: someOf(rows, size.names.rows),
     tickfont: font,
-    ticklabelstandoff: 6,
+    ticklabelstandoff: STANDS_OFF,
   },
 });
 
@@ -222,12 +239,13 @@ export const heatFigure = (picture: Picture, kind: Kind, view: HeatView): Figure
   const colours = plotColours(view.theme);
   const [near, reads] = rowTexts(picture, kind, view.labels);
   const both = kind !== "encoder" && view.labels === "both";
-  const rows = near.map((text) => axisText(text, both ? 10 : 12));
   const font = {
     family: sans(),
     size: clamp(size.cellHeight - 3, 10, size.text),
     color: colours.ink,
   };
+  const room = (both ? nearOf(view) - APART : size.labels) - STANDS_OFF;
+  const rows = near.map((text) => rowText(text, both ? 10 : 12, room, font.size));
   const layout = {
     width: view.width,
     height: view.height,

@@ -1,6 +1,6 @@
 /* Where the words of the rows stand: below each other, or beside each other on a narrow page. */
 
-import { sans } from "../../dom/screen";
+import { textWidth } from "../../dom/text-width";
 import { clamp } from "../../format/number";
 
 export interface Row {
@@ -43,15 +43,6 @@ const NAME = 13; // pixels, as all that follow
 const STEP = 146; // from row to row
 const WIDEST = 320; // between two rows that stand beside each other
 const LINE = 28; // from word to word, where they stand below each other
-
-let canvas: HTMLCanvasElement | null = null;
-/** How wide a text is when it is drawn. */
-export const textWidth = (text: string, size: number, weight = 400): number => {
-  canvas ??= document.createElement("canvas");
-  const pen = canvas.getContext("2d")!; // the same one at every call
-  pen.font = `${weight} ${size}px ${sans()}`;
-  return pen.measureText(text).width;
-};
 
 const total = (numbers: number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 

@@ -5,6 +5,7 @@ import { lookup, rgb } from "../../design/colour";
 import { COLOURS } from "../../design/scales";
 import { svgEl } from "../../dom/element";
 import type { Theme } from "../../dom/screen";
+import { textWidth } from "../../dom/text-width";
 import { clamp, two } from "../../format/number";
 import {
   type RibbonLayout,
@@ -13,7 +14,6 @@ import {
   fitsAcross,
   rowsAcross,
   rowsDown,
-  textWidth,
 } from "./layout";
 
 export interface RibbonsProps {
