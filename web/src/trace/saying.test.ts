@@ -116,3 +116,9 @@ it("puts a mark in quotes", () => {
   const found = lookedAt({}, { ...picture([[1]]), rows, columns: [group(0, ",")] }, 0, "cross");
   expect(found).toMatchObject({ reads: "<s>", predicts: "“，”", key: "“,”" });
 });
+
+it.each(["”", "“", '"', "„", "»"])("does not put quotes around the quote %s", (mark) => {
+  const rows = [group(0, mark, { reads: mark, predicts: mark })];
+  const seen = { ...picture([[1]]), rows, columns: [group(0, mark)] };
+  expect(lookedAt({}, seen, 0, "cross")).toMatchObject({ reads: mark, predicts: mark, key: mark });
+});

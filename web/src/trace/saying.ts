@@ -46,9 +46,12 @@ export const lookedAt = (
   };
 };
 
-/** A mark in quotes, so that it is not taken for one of the sentence's own. */
+/**
+ * A mark in quotes, so that it is not taken for one of the sentence's own; one that quotes itself
+ * would be lost among them.
+ */
 const quoted = (text: string): string =>
-  /^[\p{P}\p{S}]+$/u.test(text) ? t("“{text}”", { text }) : text;
+  /^[\p{P}\p{S}]+$/u.test(text) && !/[\p{Pi}\p{Pf}"„]/u.test(text) ? t("“{text}”", { text }) : text;
 
 /** The word that a token is only a part of; "": it is a whole one. */
 const wordOf = (words: Words | undefined, id: number): string => {
