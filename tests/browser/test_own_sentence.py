@@ -163,7 +163,7 @@ def test_long_names_of_rows_stay_apart(open_page: Callable[..., Page], width: in
     page.set_viewport_size({"width": width, "height": 1000})
     type_into(page, text)
     page.keyboard.press("Enter")
-    translated(page, text)
+    wait_translated(page, text)
     page.locator(".chips.tgt .chip", has_text="grandmother").click()  # the chosen row's name is bold
     page.wait_for_function("document.querySelector('.stepout').innerText.includes('grandmother')")
     for left, between in page.evaluate(BESIDE):
@@ -188,7 +188,7 @@ def test_long_hypotheses_are_seen_by_their_ends_where_they_differ(open_page: Cal
     )
     type_into(page, text)
     page.keyboard.press("Enter")
-    translated(page, text)
+    wait_translated(page, text)
     page.locator(".chips.tgt .chip").last.click()
     wait_shown(page, step=len(trace(page)["tgt"]) - 1)
     found = page.evaluate(ENDS)

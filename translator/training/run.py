@@ -161,8 +161,8 @@ def _train(config: TrainConfig, data: Path, folder: Path, device: str, process: 
             begins = base / (SELECTED if config.begin == "selected" else BEST)
             load_weights(before.model, read_weights(begins), begins)
             teacher = Teacher(before.model, corpus.src, corpus.tgt)
-        if config.reverse is not None:
-            _translate_back(teacher, config, data, folder, device, process)
+        if (other := config.other_way()) is not None:
+            _translate_back(teacher, other, config, data, folder, device, process)
     if teacher is not None:
         write_pairs(teacher, config, data, folder, process)
     trainer, corpus = build(config, data, folder, device=device)
@@ -179,13 +179,18 @@ def _train(config: TrainConfig, data: Path, folder: Path, device: str, process: 
 
 
 def _translate_back(
-    begun: Teacher | None, config: TrainConfig, data: Path, folder: Path, device: str, process: Process
+    begun: Teacher | None,
+    other: TrainConfig,
+    config: TrainConfig,
+    data: Path,
+    folder: Path,
+    device: str,
+    process: Process,
 ) -> None:
-    """Train the run of the other direction, then let it translate what stands in the target language alone."""
-    other, run = config.other_way(), folder / back_translation.REVERSE
-    assert other is not None  # noqa: S101 - who calls has seen it
+    """Train `other`, the run of the other direction; it translates back what stands in the target language alone."""
+    run = folder / back_translation.REVERSE
     if begun is not None and not (run / "tgt.json").exists():
-        process.first(lambda: _turn(begun, config, run))
+        process.first(lambda: _turn(begun, run))
     trainer, corpus = build(other, data, run, device=device)
     if begun is not None and config.joint_vocab and trainer.progress.step == 0:
         grow(trainer.model, begun.model.state_dict())
@@ -193,7 +198,7 @@ def _translate_back(
     back_translation.write_back(Teacher(trainer.model, corpus.src, corpus.tgt), config, data, folder, process)
 
 
-def _turn(begun: Teacher, config: TrainConfig, run: Path) -> None:
+def _turn(begun: Teacher, run: Path) -> None:
     """Give the run of the other direction the vocabularies of `begun`, each for the other side."""
     run.mkdir(parents=True, exist_ok=True)
     begun.tgt.save(run, "src")
