@@ -40,7 +40,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A wheel and an sdist from what is committed, and a wheel that was built from that sdist."""
     committed, out = clone(tmp_path_factory.mktemp("clone") / "clone"), tmp_path_factory.mktemp("dist")
     _build(committed, out / "wheel", "wheel")
-    sdist = _build(clone, out / "sdist", "sdist")
+    sdist = _build(committed, out / "sdist", "sdist")
     with tarfile.open(sdist) as archive:
         archive.extractall(out, filter="data")
     return {

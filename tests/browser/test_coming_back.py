@@ -65,6 +65,12 @@ def test_who_comes_back_finds_the_own_sentence_and_head(open_page: Callable[...,
         wait_shown(page, direction="en-zh")
 
 
+def test_a_text_in_the_address_is_translated(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=de-en&text=Ich+lerne+Deutsch.")
+    wait_translated(page, "Ich lerne Deutsch.")
+    assert page.input_value("#source-text textarea") == "Ich lerne Deutsch."
+
+
 def test_two_tabs_keep_to_themselves(open_page: Callable[..., Page], address: str) -> None:
     page = open_page("?direction=de-en")
     other = page.context.new_page()

@@ -29,6 +29,9 @@ describe("the example that a page opens with", () => {
     ["is of the first direction where another is not there", "/?direction=xx-yy", english],
     ["is the one that is linked to", "/#t=Das+alte+Haus&d=de-en", old],
     ["is none where a sentence of somebody's own is linked to", "/#t=I+run", undefined],
+    ["is of the text that the address asks for", "/?direction=de-en&text=Das+alte+Haus", old],
+    ["is none where that text is somebody's own", "/?direction=de-en&text=I+run", undefined],
+    ["is what the fragment says where both do", "/?text=I+run#t=Das+alte+Haus&d=de-en", old],
     ["is none where it was decoded otherwise", "/#t=Das+alte+Haus&d=de-en&m=greedy", undefined],
   ])("%s", (_, address, example) => {
     history.replaceState(null, "", address);

@@ -42,6 +42,12 @@ export const keepShown = (x: Explorer): void => {
 const offered = (way: string | null): boolean =>
   !!way && pageData().directions.includes(readDirection(way).name);
 
+/** What `?text=` asks for, as other pages link to this one. */
+const textInSearch = (search: string): Linked | null => {
+  const text = new URLSearchParams(search).get("text");
+  return text ? readPermalink(new URLSearchParams({ t: text }).toString()) : null;
+};
+
 /**
  * The direction that the address or else the browser's language asks for, and what is linked to,
  * offered or not.
@@ -50,7 +56,7 @@ const readAddress = (): { asked: string | null; link: Linked | null } => {
   const { directions, hub } = pageData();
   const asked =
     directionInSearch(location.search, directions) ?? pairOf(navigator.language, directions, hub);
-  const link = readPermalink(fragment());
+  const link = readPermalink(fragment()) ?? textInSearch(location.search);
   if (link) link.direction ||= asked || directions[0];
   return { asked, link };
 };
