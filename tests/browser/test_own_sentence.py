@@ -294,4 +294,4 @@ def test_every_tab_counts_the_same_words(open_page: Callable[..., Page], way: st
 def test_what_is_too_short_for_the_lab_is_told_with_what_it_counts(open_page: Callable[..., Page]) -> None:
     """Where marks count too, it says so: the strip counts one word here."""
     page = open_page("#" + urlencode({"lab": "faithfulness", "d": "de-en", "t": "Ja!", "o": "{}"}), shown=".lab-view")
-    expect(page.locator("#lab")).to_contain_text("the source has 2 words and punctuation marks")
+    expect(page.locator("#lab")).to_contain_text("The source has 2 words and punctuation marks")

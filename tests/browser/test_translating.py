@@ -126,11 +126,11 @@ def test_enter_compares_too(open_page: Callable[..., Page], key: str) -> None:
     page = open_page("?direction=de-en")
     page.get_by_role("tab", name="Compare").click()
     page.wait_for_selector("#compare-direction-b [value=de-en]:checked")  # with the sentences that stand there first
-    page.fill("#compare-a textarea", "We are here.")
-    page.fill("#compare-b textarea", "They are there.")
+    page.fill("#compare-a textarea", "Wir laufen in den Park.")
+    page.fill("#compare-b textarea", "Sie laufen in den Park.")
     page.keyboard.press(key)
     page.wait_for_function("document.querySelector('#compare [data-side=b] .said').innerText.includes('They')")
-    assert "We" in page.inner_text("#compare [data-side=a] .said")  # the English is read as German
+    assert "We" in page.inner_text("#compare [data-side=a] .said")
 
 
 def test_a_double_click_on_translate_does_not_stop_it(open_page: Callable[..., Page]) -> None:
