@@ -48,8 +48,8 @@ const counts = (trace: Translation, kind: Kind, role: Role, reading: string, row
 };
 
 /**
- * The row in which a head does most of what `role` says, or the row `present` where it does that,
- * too.
+ * The row in which a head does most of what `role` says, of those where it does it at all, or the
+ * row `present` where it does that, too.
  */
 export const roleRow = (
   trace: Translation,
@@ -69,9 +69,11 @@ export const roleRow = (
     return done(role, map.subarray(row * columns, row * columns + visible), row, keys);
   };
   if (of(present).does) return present;
-  const all = Array.from({ length: rows }, (_, row) => of(row).much);
-  const most = all.indexOf(Math.max(...all));
-  return all[most] < 0 ? present : most;
+  const all = Array.from({ length: rows }, (_, row) => of(row));
+  const fit = all.some(({ does }) => does) ? all.map((row) => (row.does ? row.much : -1)) : null;
+  const much = fit ?? all.map((row) => row.much);
+  const most = much.indexOf(Math.max(...much));
+  return much[most] < 0 ? present : most;
 };
 
 /** `roleRow` as a choice of the view, of which `now` are the present ones. */
