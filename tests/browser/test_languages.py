@@ -43,7 +43,8 @@ def opened(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
         page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(address + suffix)
-        page.wait_for_selector("#direction label")
+        # Attached, not visible: a link to Compare hides the explorer's field as soon as it is read.
+        page.wait_for_selector("#direction label", state="attached")
         return page
 
     yield open_
