@@ -57,3 +57,32 @@ def test_apt_is_for_root_then_playwright_then_an_error(
     assert (bare_machine[0][0] == "apt-get") is root
     assert "playwright" in bare_machine[-1]
     assert bare_machine[-1][-1] == "chromium"
+
+
+@pytest.mark.parametrize("offered", [True, False])
+def test_the_headless_shell_is_preferred_and_another_browser_does_where_it_is_not_offered(
+    offered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, shell = browser_at(tmp_path / "chromium"), tmp_path / "chromium-headless-shell"
+
+    def run(*command: str) -> bool:
+        if offered and "install" in command:
+            browser_at(shell)
+        return offered
+
+    browser_at(tmp_path / "apt-get")
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=None)
+    monkeypatch.setattr(install.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(install, "_has_chinese_font", lambda: True)
+    monkeypatch.setattr(install, "_run", run)
+    assert install.ensure() == (str(shell) if offered else other)
+
+
+def test_a_named_browser_is_all_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = browser_at(tmp_path / "mine")
+    monkeypatch.setenv("CHROMIUM", named)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=None)
+    monkeypatch.setattr(install, "_apt", lambda *packages: pytest.fail("nothing is to be installed"))
+    monkeypatch.setattr(install, "_has_chinese_font", lambda: True)
+    assert install.ensure() == named
