@@ -89,9 +89,8 @@ void release(unsigned place);
 
 /* linear.c */
 void linear(const Linear *layer, int first, int last, const float *x, int count, float *y);
-void linear_of(const Linear *layer, const int *which, int many, const float *x, int count,
-               float *y);
-float output_of(const Linear *layer, int n, const float *x);
+void output_of(const Linear *layer, int n, const float *const *x, int count, float *y);
+float one_output(const Linear *layer, int n, const float *x);
 void widen(const half *from, int count, float *to);
 
 /* short.c */
@@ -102,18 +101,18 @@ void short_linear(const Linear *layer, const Short *rounded, int first, int last
                   const float *x_steps, int count, float *y);
 
 /* sparse.c */
-void sparse_linear(const Linear *layer, const int *columns, int many, const float *x, int count,
-                   float *y);
+void sparse_linear(const Linear *layer, const float *x, int count, float *y);
+void shared_linear(const Linear *layer, const int *units, int many, const float *x, int count,
+                   float *y, int apart);
 int turn(const Linear *layer);
 
 /* near.c */
 float *row_lengths(const Linear *layer);
-void near_feed_forward(const Layer *layer, const float *usual, const float *sums, const float *read,
-                       int B, int T, float *update, float *near, float *wide);
+int near_feed_forward(const Layer *layer, const float *usual, const float *sums, const float *read,
+                      int B, int T, float *update);
 
 /* pointwise.c */
 float exponential(float x);
-double exponential_sum(const float *x, int count, float most);
 double logarithm(double x);
 float largest(const float *x, int count);
 void layer_norm(const Norm *norm, const float *x, int count, float *y);

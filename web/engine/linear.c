@@ -8,15 +8,6 @@ enum { ROWS = 4 };
 
 static float wide[ROWS * WIDEST]; /* float16 weights as float32, to be used several times */
 
-/* The sums over the lanes of four vectors, as one vector. */
-static inline v128_t sums(v128_t a, v128_t b, v128_t c, v128_t d) {
-  v128_t ab =
-      wasm_f32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
-  v128_t cd =
-      wasm_f32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
-  return wasm_f32x4_add(wasm_i64x2_shuffle(ab, cd, 0, 2), wasm_i64x2_shuffle(ab, cd, 1, 3));
-}
-
 /* Store up to four outputs, with their biases. */
 static inline void finish(v128_t sum, const float *bias, int rows, float *y) {
   if (rows == ROWS) {
@@ -174,32 +165,42 @@ void linear(const Linear *layer, int first, int last, const float *x, int count,
     linear_halves(layer, first, last, x, count, y);
 }
 
-/* Output `n` of the layer alone. */
-float output_of(const Linear *layer, int n, const float *x) {
+/* Four rows of x by one row of weights, with the sums of `two_by_four`. */
+static inline v128_t four_by_one(Floats x, const float *w, int columns) {
+  v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero;
+  if (columns % 4)
+    return sums(row_by_floats(x.a, w, columns), row_by_floats(x.b, w, columns),
+                row_by_floats(x.c, w, columns), row_by_floats(x.d, w, columns));
+  for (int k = 0; k < columns; k += 4) {
+    v128_t row = wasm_v128_load(w + k);
+    a = plus_product(a, wasm_v128_load(x.a + k), row);
+    b = plus_product(b, wasm_v128_load(x.b + k), row);
+    c = plus_product(c, wasm_v128_load(x.c + k), row);
+    d = plus_product(d, wasm_v128_load(x.d + k), row);
+  }
+  return sums(a, b, c, d);
+}
+
+/* Output `n` of the layer for `count` rows, wherever they lie: x [count][columns], y [count]. */
+void output_of(const Linear *layer, int n, const float *const *x, int count, float *y) {
   long at = (long)n * layer->columns;
+  const float *w = layer->halves ? wide : (const float *)layer->weight + at;
   if (layer->halves) widen((const half *)layer->weight + at, layer->columns, wide);
-  v128_t sum =
-      row_by_floats(x, layer->halves ? wide : (const float *)layer->weight + at, layer->columns);
+  v128_t bias = wasm_f32x4_splat(layer->bias ? layer->bias[n] : 0);
+  for (int p = 0; p < count; p += ROWS) {
+    int rows = count - p < ROWS ? count - p : ROWS;
+    Floats four = {x[p], x[p + (rows > 1)], x[p + (rows > 2 ? 2 : 0)], x[p + (rows > 3 ? 3 : 0)]};
+    finish(wasm_f32x4_add(four_by_one(four, w, layer->columns), bias), 0, rows, y + p);
+  }
+}
+
+/* Output `n` of the layer for x alone, which is scaled by SHARE where the weights are float16. */
+float one_output(const Linear *layer, int n, const float *x) {
+  long at = (long)n * layer->columns;
+  v128_t sum = layer->halves
+                   ? row_by_halves(x, (const half *)layer->weight + at, layer->columns)
+                   : row_by_floats(x, (const float *)layer->weight + at, layer->columns);
   float y;
   finish(sums(sum, sum, sum, sum), layer->bias ? layer->bias + n : 0, 1, &y);
   return y;
-}
-
-/* The layer's outputs `which` [many], in this order: x [count, columns], y [count, many]. */
-void linear_of(const Linear *layer, const int *which, int many, const float *x, int count,
-               float *y) {
-  int columns = layer->columns;
-  for (int n = 0; n < many; n += ROWS) {
-    int rows = many - n < ROWS ? many - n : ROWS;
-    const float *w[ROWS];
-    float bias[ROWS];
-    for (int i = 0; i < ROWS; i++) {
-      int from = which[n + (i < rows ? i : 0)];
-      long at = (long)from * columns;
-      bias[i] = layer->bias ? layer->bias[from] : 0;
-      w[i] = layer->halves ? wide + i * columns : (const float *)layer->weight + at;
-      if (layer->halves) widen((const half *)layer->weight + at, columns, wide + i * columns);
-    }
-    by_floats((Floats){w[0], w[1], w[2], w[3]}, columns, bias, rows, x, count, y + n, many);
-  }
 }

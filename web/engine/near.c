@@ -4,16 +4,25 @@
  * A unit's sum changes by at most the length of the input's change times that of the unit's weights
  * (Cauchy-Schwarz). Where that leaves it below 0, it gives 0 as before, and is not computed.
  */
+#include <wasm_simd128.h>
+
 #include "engine.h"
 #include "vectors.h"
 
 static float length(const float *x, const float *from, int count) {
-  float sum = 0;
-  for (int k = 0; k < count; k++) {
-    float each = from ? x[k] - from[k] : x[k];
-    sum += each * each;
+  v128_t sum = wasm_f32x4_const_splat(0);
+  int k = 0;
+  for (; k + 4 <= count; k += 4) {
+    v128_t each = wasm_v128_load(x + k);
+    if (from) each = wasm_f32x4_sub(each, wasm_v128_load(from + k));
+    sum = plus_product(sum, each, each);
   }
-  return __builtin_sqrtf(sum);
+  float squares = wasm_f32x4_extract_lane(sums(sum, sum, sum, sum), 0);
+  for (; k < count; k++) {
+    float each = from ? x[k] - from[k] : x[k];
+    squares += each * each;
+  }
+  return __builtin_sqrtf(squares);
 }
 
 /* The length of each row of weights, [rows]; 0 if memory ran out. */
@@ -31,40 +40,99 @@ float *row_lengths(const Linear *layer) {
   return lengths && wide ? lengths : 0;
 }
 
-/* The units that may be above 0 for one of the inputs x [count, D], near to `usual` with its `sums`
- * [d_ff]. */
-static int may_fire(const Layer *layer, const float *usual, const float *sums, const float *x,
-                    int count, int *units) {
-  int D = layer->up.columns, found = 0;
-  float most = 0;
-  for (int p = 0; p < count; p++) {
-    float change = length(x + p * D, usual, D);
-    most = change > most ? change : most;
+/* B rows of T positions, and what is known of them. A position's rows stand side by side, `width` of
+ * them with those that fill it up. */
+typedef struct {
+  int B, T, F, width;
+  float *reach, *most; /* how far inputs moved [T, B], and the farthest [T]: by row_lengths, sums do */
+  const float **rows;  /* inputs [B * T] of which a unit is computed, */
+  int *at, *which;     /* the position and the row of each, */
+  float *out;          /* and what it gives */
+  int *found, *units;  /* units above 0 somewhere: how many [T], and which [T, F] */
+  float *values;       /* what they give, [T, F, width] */
+} Near;
+
+static int make_near(Near *near) {
+  unsigned B = (unsigned)near->B, T = (unsigned)near->T, F = (unsigned)near->F;
+  near->reach = allocate(B * T * sizeof(float));
+  near->most = allocate(T * sizeof(float));
+  near->rows = allocate(B * T * sizeof(float *));
+  near->at = allocate(B * T * sizeof(int));
+  near->which = allocate(B * T * sizeof(int));
+  near->out = allocate(B * T * sizeof(float));
+  near->found = allocate(T * sizeof(int));
+  near->units = allocate(T * F * sizeof(int));
+  near->values = allocate(T * F * (unsigned)near->width * sizeof(float));
+  return near->reach && near->most && near->rows && near->at && near->which && near->out &&
+         near->found && near->units && near->values;
+}
+
+/* How far the inputs read [B, T, D] are from `usual` [T, D]. */
+static void reach(Near *near, const float *usual, const float *read, int D) {
+  for (int t = 0; t < near->T; t++) {
+    const float *from = usual + t * D;
+    near->most[t] = 0;
+    near->found[t] = 0;
+    for (int b = 0; b < near->B; b++) {
+      float change = length(read + (b * near->T + t) * D, from, D);
+      /* A sum of D products is exact to about D * 2^-24 of both lengths' product: four times that
+       * is kept free. */
+      change += (length(from, 0, D) + change) * (float)D * 0x1p-22f;
+      near->reach[t * near->B + b] = change;
+      near->most[t] = change > near->most[t] ? change : near->most[t];
+    }
   }
-  /* A sum of D products is exact to about D * 2^-24 of both lengths' product: four times that is
-   * kept free. */
-  float reach = most + (length(usual, 0, D) + most) * (float)D * 0x1p-22f;
-  for (int n = 0; n < layer->up.rows; n++) {
-    units[found] = n;
-    found += sums[n] + reach * layer->lengths[n] > 0;
+}
+
+/* The inputs for which unit `n`, of this length, may be above 0; how many. */
+static int may_fire(Near *near, int n, float length, const float *sums, const float *read, int D) {
+  int count = 0, B = near->B, T = near->T;
+  for (int t = 0; t < T; t++) {
+    float usual = sums[t * near->F + n];
+    if (usual + near->most[t] * length <= 0) continue;
+    for (int b = 0; b < B; b++) {
+      near->rows[count] = read + (b * T + t) * D;
+      near->at[count] = t;
+      near->which[count] = b;
+      count += usual + near->reach[t * B + b] * length > 0;
+    }
   }
-  return found;
+  return count;
+}
+
+/* Note what unit `n` gives, where it is above 0. */
+static void fire(Near *near, int n, int count, float share) {
+  unsigned width = (unsigned)near->width;
+  for (int i = 0; i < count; i++) {
+    if (near->out[i] <= 0) continue;
+    int t = near->at[i], *found = near->found + t, *units = near->units + t * near->F;
+    float *values = near->values + t * near->F * near->width;
+    if (*found == 0 || units[*found - 1] != n) {
+      __builtin_memset(values + *found * near->width, 0, width * sizeof(float));
+      units[(*found)++] = n;
+    }
+    values[(*found - 1) * near->width + near->which[i]] = near->out[i] * share;
+  }
 }
 
 /* The layer's outputs for B rows of T positions, read [B, T, D], each near to its position's
- * `usual` [T, D] with `sums` [T, d_ff]: update [B, T, D]. `near` has room for B * D numbers,
- * `wide` for B * d_ff. */
-void near_feed_forward(const Layer *layer, const float *usual, const float *sums, const float *read,
-                       int B, int T, float *update, float *near, float *wide) {
-  static int units[WIDEST];
-  int D = layer->up.columns;
-  unsigned row = (unsigned)D * sizeof(float);
-  for (int t = 0; t < T; t++) {
-    for (int b = 0; b < B; b++) __builtin_memcpy(near + b * D, read + (b * T + t) * D, row);
-    int count = may_fire(layer, usual + t * D, sums + t * layer->up.rows, near, B, units);
-    linear_of(&layer->up, units, count, near, B, wide);
-    activate(wide, B * count);
-    sparse_linear(&layer->down, units, count, wide, B, near);
-    for (int b = 0; b < B; b++) __builtin_memcpy(update + (b * T + t) * D, near + b * D, row);
+ * `usual` [T, D] with `sums` [T, d_ff]: update [B, T, D]. Returns 0 if memory ran out. */
+int near_feed_forward(const Layer *layer, const float *usual, const float *sums, const float *read,
+                      int B, int T, float *update) {
+  unsigned place = mark();
+  int D = layer->up.columns, F = layer->up.rows;
+  Near near = {.B = B, .T = T, .F = F, .width = (B + 3) & ~3};
+  int ready = make_near(&near);
+  if (ready) reach(&near, usual, read, D);
+  for (int n = 0; ready && n < F; n++) {
+    int count = may_fire(&near, n, layer->lengths[n], sums, read, D);
+    if (!count) continue;
+    output_of(&layer->up, n, near.rows, count, near.out);
+    fire(&near, n, count, layer->down.halves ? SHARE : 1);
   }
+  for (int t = 0; ready && t < T; t++)
+    shared_linear(&layer->down, near.units + t * F, near.found[t],
+                  near.values + t * F * near.width, B, update + t * D, T * D);
+  release(place);
+  return ready;
 }

@@ -2,6 +2,7 @@
 #include <wasm_simd128.h>
 
 #include "engine.h"
+#include "vectors.h"
 
 /* e^x to one part in 10^7: x = n ln 2 + r, a polynomial for e^r (Moshier's Cephes library, expf),
  * 2^n by its bits. */
@@ -106,24 +107,6 @@ double logarithm(double x) {
   return 2 * sum + power * 0.6931471805599453;
 }
 
-/* `exponential` of four numbers. */
-static inline v128_t exponentials(v128_t x) {
-  x = wasm_f32x4_pmin(wasm_f32x4_pmax(x, wasm_f32x4_const_splat(-87)), wasm_f32x4_const_splat(88));
-  v128_t n = wasm_f32x4_floor(wasm_f32x4_add(wasm_f32x4_mul(x, wasm_f32x4_const_splat(1.44269504f)),
-                                             wasm_f32x4_const_splat(0.5f)));
-  v128_t r = wasm_f32x4_sub(x, wasm_f32x4_mul(n, wasm_f32x4_const_splat(0.693359375f)));
-  r = wasm_f32x4_add(r, wasm_f32x4_mul(n, wasm_f32x4_const_splat(2.12194440e-4f)));
-  static const float parts[] = {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
-                                1.6666665459e-1f, 5.0000001201e-1f};
-  v128_t p = wasm_f32x4_const_splat(1.9875691500e-4f);
-  for (int i = 0; i < 5; i++) p = wasm_f32x4_add(wasm_f32x4_mul(p, r), wasm_f32x4_splat(parts[i]));
-  p = wasm_f32x4_add(wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_mul(p, r), r), r),
-                     wasm_f32x4_const_splat(1));
-  v128_t power = wasm_i32x4_shl(
-      wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(n), wasm_i32x4_const_splat(127)), 23);
-  return wasm_f32x4_mul(p, power);
-}
-
 /* Two sums in double precision, with four more numbers in them. */
 static inline v128_t plus_four(v128_t sums, v128_t each) {
   sums = wasm_f64x2_add(sums, wasm_f64x2_promote_low_f32x4(each));
@@ -131,7 +114,7 @@ static inline v128_t plus_four(v128_t sums, v128_t each) {
 }
 
 /* The sum of e^(x - most) over x [count], summed in double precision. */
-double exponential_sum(const float *x, int count, float most) {
+static double exponential_sum(const float *x, int count, float most) {
   v128_t sums = wasm_f64x2_const_splat(0), shift = wasm_f32x4_splat(most);
   int k = 0;
   for (; k + 4 <= count; k += 4)

@@ -90,7 +90,7 @@ int shorten_rows(const Linear *layer, Short *out) {
 }
 
 /* The sums over the lanes of four vectors of whole numbers, as one vector of floats. */
-static inline v128_t sums(v128_t a, v128_t b, v128_t c, v128_t d) {
+static inline v128_t whole_sums(v128_t a, v128_t b, v128_t c, v128_t d) {
   v128_t ab =
       wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
   v128_t cd =
@@ -118,15 +118,19 @@ static inline Pair two_by_four(const short *x, const short *z, const short *w, i
     c = plus_dots(c, u, row), g = plus_dots(g, v, row), row = wasm_v128_load(w + 24);
     d = plus_dots(d, u, row), h = plus_dots(h, v, row);
   }
-  return (Pair){sums(a, b, c, d), sums(e, f, g, h)};
+  return (Pair){whole_sums(a, b, c, d), whole_sums(e, f, g, h)};
 }
 
 /* Up to `rows` outputs: their sums, what one of these stands for, and their biases. */
 static inline void finish(v128_t sum, float step, const float *steps, const float *bias, int rows,
                           float *y) {
+  sum = wasm_f32x4_mul(sum, wasm_f32x4_mul(wasm_f32x4_splat(step), wasm_v128_load(steps)));
+  if (rows == ROWS) {
+    wasm_v128_store(y, bias ? wasm_f32x4_add(sum, wasm_v128_load(bias)) : sum);
+    return;
+  }
   float out[ROWS];
-  wasm_v128_store(
-      out, wasm_f32x4_mul(sum, wasm_f32x4_mul(wasm_f32x4_splat(step), wasm_v128_load(steps))));
+  wasm_v128_store(out, sum);
   for (int n = 0; n < rows; n++) y[n] = out[n] + (bias ? bias[n] : 0);
 }
 

@@ -6,7 +6,7 @@
  * output. */
 typedef struct {
   const Record *to, *by;
-  float *read, *update, *projected, *mixed, *wide, *near, *weights;
+  float *read, *update, *projected, *mixed, *wide, *weights;
 } Scratch;
 
 static const Record nothing;
@@ -18,9 +18,8 @@ static int make_scratch(Scratch *scratch, const Stack *stack, int count, int lon
   scratch->projected = allocate(size * 3u * (unsigned)stack->inner);
   scratch->mixed = allocate(size * (unsigned)stack->inner);
   scratch->wide = allocate(size * (unsigned)stack->d_ff);
-  scratch->near = allocate(size * (unsigned)model.d_model);
   scratch->weights = allocate((unsigned)longest * sizeof(float));
-  return scratch->weights && scratch->near && scratch->wide && scratch->mixed &&
+  return scratch->weights && scratch->wide && scratch->mixed &&
          scratch->projected && scratch->update && scratch->read;
 }
 
@@ -40,31 +39,32 @@ static void leave(const Norm *norm, float *x, const float *update, int count) {
   if (!model.pre_norm) layer_norm(norm, x, count, x);
 }
 
-/* The outputs of layer `l` for what it reads, [B, T, D], into scratch->update. */
-static void transform(const Stack *stack, int l, const float *read, int B, int T,
-                      Scratch *scratch) {
+/* The outputs of layer `l` for what it reads, [B, T, D], into scratch->update; 0 if memory ran
+ * out. */
+static int transform(const Stack *stack, int l, const float *read, int B, int T,
+                     Scratch *scratch) {
   const Layer *layer = stack->layer + l;
   const Record *by = scratch->by;
   int count = B * T, F = stack->d_ff, D = model.d_model;
-  if (by && model.activation == RELU) {
-    near_feed_forward(layer, by->reads + l * T * D, by->sums + l * T * F, read, B, T,
-                      scratch->update, scratch->near, scratch->wide);
-    return;
-  }
+  if (by && model.activation == RELU)
+    return near_feed_forward(layer, by->reads + l * T * D, by->sums + l * T * F, read, B, T,
+                             scratch->update);
   linear(&layer->up, 0, F, read, count, scratch->wide);
   note(scratch->to->reads, l, read, count * D);
   note(scratch->to->sums, l, scratch->wide, count * F);
   activate(scratch->wide, count * F);
   if (model.activation == RELU)
-    sparse_linear(&layer->down, 0, F, scratch->wide, count, scratch->update);
+    sparse_linear(&layer->down, scratch->wide, count, scratch->update);
   else
     linear(&layer->down, 0, D, scratch->wide, count, scratch->update);
+  return 1;
 }
 
-static void feed_forward(const Stack *stack, int l, float *x, int B, int T, Scratch *scratch) {
+static int feed_forward(const Stack *stack, int l, float *x, int B, int T, Scratch *scratch) {
   const Norm *norm = &stack->layer[l].norm;
-  transform(stack, l, enter(norm, x, B * T, scratch->read), B, T, scratch);
+  int ready = transform(stack, l, enter(norm, x, B * T, scratch->read), B, T, scratch);
   leave(norm, x, scratch->update, B * T);
+  return ready;
 }
 
 static void merge(const Attention *attention, float *x, int count, Scratch *scratch) {
@@ -129,7 +129,7 @@ int EXPORT(encode)(float *x, int B, int S, int from, const byte *keep, const flo
       encoder_attention(layer, x, B, S, gates ? gates + l * rows : 0, keep, map, &scratch);
       note(scratch.to->mixed, l, scratch.mixed, B * S * stack->inner);
     }
-    feed_forward(stack, l, x, B, S, &scratch);
+    ready = feed_forward(stack, l, x, B, S, &scratch);
   }
   layer_norm(&stack->norm, x, B * S, x);
   release(place);
@@ -232,7 +232,7 @@ int EXPORT(decode)(float *x, int B, int T, int first, int from, float *cache, in
                       cross ? cross + l * rows * T * S : 0, &scratch);
       note(scratch.to->mixed, 2 * l + 1, scratch.mixed, inner);
     }
-    feed_forward(stack, l, x, B, T, &scratch);
+    ready = feed_forward(stack, l, x, B, T, &scratch);
   }
   layer_norm(&stack->norm, x, B * T, x);
   release(place);

@@ -34,4 +34,31 @@ static inline v128_t plus_product(v128_t sum, v128_t a, v128_t b) {
   return wasm_f32x4_add(sum, wasm_f32x4_mul(a, b));
 }
 
+/* The sums over the lanes of four vectors, as one vector. */
+static inline v128_t sums(v128_t a, v128_t b, v128_t c, v128_t d) {
+  v128_t ab =
+      wasm_f32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
+  v128_t cd =
+      wasm_f32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
+  return wasm_f32x4_add(wasm_i64x2_shuffle(ab, cd, 0, 2), wasm_i64x2_shuffle(ab, cd, 1, 3));
+}
+
+/* `exponential` of four numbers. */
+static inline v128_t exponentials(v128_t x) {
+  x = wasm_f32x4_pmin(wasm_f32x4_pmax(x, wasm_f32x4_const_splat(-87)), wasm_f32x4_const_splat(88));
+  v128_t n = wasm_f32x4_floor(wasm_f32x4_add(wasm_f32x4_mul(x, wasm_f32x4_const_splat(1.44269504f)),
+                                             wasm_f32x4_const_splat(0.5f)));
+  v128_t r = wasm_f32x4_sub(x, wasm_f32x4_mul(n, wasm_f32x4_const_splat(0.693359375f)));
+  r = wasm_f32x4_add(r, wasm_f32x4_mul(n, wasm_f32x4_const_splat(2.12194440e-4f)));
+  static const float parts[] = {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                                1.6666665459e-1f, 5.0000001201e-1f};
+  v128_t p = wasm_f32x4_const_splat(1.9875691500e-4f);
+  for (int i = 0; i < 5; i++) p = wasm_f32x4_add(wasm_f32x4_mul(p, r), wasm_f32x4_splat(parts[i]));
+  p = wasm_f32x4_add(wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_mul(p, r), r), r),
+                     wasm_f32x4_const_splat(1));
+  v128_t power = wasm_i32x4_shl(
+      wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(n), wasm_i32x4_const_splat(127)), 23);
+  return wasm_f32x4_mul(p, power);
+}
+
 #endif
