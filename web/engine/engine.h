@@ -101,9 +101,10 @@ void short_linear(const Linear *layer, const Short *rounded, int first, int last
                   const float *x_steps, int count, float *y);
 
 /* sparse.c */
+enum { SHARED = 32 }; /* outputs whose weights are read together: a cache line of float16 */
 void sparse_linear(const Linear *layer, const float *x, int count, float *y);
 void shared_linear(const Linear *layer, const int *units, int many, const float *x, int count,
-                   float *y, int apart);
+                   float *packed, float *y, int apart);
 int turn(const Linear *layer);
 
 /* near.c */

@@ -50,6 +50,7 @@ typedef struct {
   float *out;          /* and what it gives */
   int *found, *units;  /* units above 0 somewhere: how many [T], and which [T, F] */
   float *values;       /* what they give, [T, F, width] */
+  float *packed;       /* [F, SHARED], for their weights */
 } Near;
 
 static int make_near(Near *near) {
@@ -63,7 +64,8 @@ static int make_near(Near *near) {
   near->found = allocate(T * sizeof(int));
   near->units = allocate(T * F * sizeof(int));
   near->values = allocate(T * F * (unsigned)near->width * sizeof(float));
-  return near->reach && near->most && near->rows && near->at && near->which && near->out &&
+  near->packed = allocate(F * SHARED * sizeof(float));
+  return near->packed && near->reach && near->most && near->rows && near->at && near->which && near->out &&
          near->found && near->units && near->values;
 }
 
@@ -132,7 +134,7 @@ int near_feed_forward(const Layer *layer, const float *usual, const float *sums,
   }
   for (int t = 0; ready && t < T; t++)
     shared_linear(&layer->down, near.units + t * F, near.found[t],
-                  near.values + t * F * near.width, B, update + t * D, T * D);
+                  near.values + t * F * near.width, B, near.packed, update + t * D, T * D);
   release(place);
   return ready;
 }

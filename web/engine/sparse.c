@@ -6,8 +6,7 @@
 #include "engine.h"
 #include "vectors.h"
 
-/* vectors of outputs that are summed at once: of one row, and of ROWS rows */
-enum { WIDE = 4, TILE = 2, ROWS = 4 };
+enum { WIDE = 4, ROWS = 4 }; /* vectors of outputs, and rows, that are summed at once */
 
 /* The inputs of one row that are not 0, and their columns. */
 static int places[WIDEST];
@@ -26,12 +25,6 @@ static int find(const float *x, int many, float share) {
 static inline v128_t four(const void *weight, long at, int halves) {
   return halves ? four_halves((const half *)weight + at)
                 : wasm_v128_load((const float *)weight + at);
-}
-
-/* The last one to three of a column, and zeros. */
-static inline v128_t last(const void *weight, long at, int count, int halves) {
-  return halves ? last_halves((const half *)weight + at, count)
-                : last_floats((const float *)weight + at, count);
 }
 
 /* 4 * `vectors` outputs from `n` on, by the `count` inputs that were found. */
@@ -81,62 +74,63 @@ void sparse_linear(const Linear *layer, const float *x, int count, float *y) {
   }
 }
 
-/* Up to 4 * `vectors` outputs from `n` on of four rows whose inputs x [many, width] stand side by
- * side. */
-static inline void of_four(const Linear *layer, int n, int vectors, int halves, const int *units,
-                           int many, const float *x, int width, v128_t sum[][ROWS]) {
-  int left = layer->rows - n;
-  for (int i = 0; i < vectors; i++)
-    for (int p = 0; p < ROWS; p++) sum[i][p] = wasm_f32x4_const_splat(0);
-  for (int at = 0; at < many; at++, x += width) {
-    long from = (long)units[at] * layer->rows + n;
-    v128_t weight[TILE];
-    for (int i = 0; i < vectors; i++)
-      weight[i] = left < 4 ? last(layer->weight, from, left, halves)
-                           : four(layer->weight, from + 4 * i, halves);
+/* Four weights of a column, or those `left` of it and zeros; float16 as they are. */
+static inline v128_t piece(const Linear *layer, long at, int left) {
+  if (left >= 4) return four(layer->weight, at, layer->halves);
+  if (left <= 0) return wasm_f32x4_const_splat(0);
+  return layer->halves ? last_halves((const half *)layer->weight + at, left)
+                       : last_floats((const float *)layer->weight + at, left);
+}
+
+/* SHARED outputs' weights from `n` on of the columns `units` [many]: packed [many, SHARED]. */
+static void pack(const Linear *layer, int n, const int *units, int many, float *packed) {
+  for (int at = 0; at < many; at++, packed += SHARED)
+    for (int k = 0; k < SHARED; k += 4)
+      wasm_v128_store(packed + k, piece(layer, (long)units[at] * layer->rows + n + k,
+                                        layer->rows - n - k));
+}
+
+/* Eight outputs of four rows: packed weights [many, SHARED] by their inputs x [many, width]. */
+static inline void eight_by_four(const float *packed, const float *x, int width, int many,
+                                 v128_t sum[2][ROWS]) {
+  for (int p = 0; p < ROWS; p++) sum[0][p] = sum[1][p] = wasm_f32x4_const_splat(0);
+  for (int at = 0; at < many; at++, packed += SHARED, x += width) {
+    v128_t first = wasm_v128_load(packed), second = wasm_v128_load(packed + 4);
     for (int p = 0; p < ROWS; p++) {
       v128_t value = wasm_v128_load32_splat(x + p);
-      for (int i = 0; i < vectors; i++) sum[i][p] = plus_product(sum[i][p], value, weight[i]);
+      sum[0][p] = plus_product(sum[0][p], value, first);
+      sum[1][p] = plus_product(sum[1][p], value, second);
     }
   }
 }
 
-/* The same with what stands behind the products, for the first `rows` of the four. */
-static inline void tile(const Linear *layer, int n, int vectors, int halves, const int *units,
-                        int many, const float *x, int width, int rows, float *y, int apart) {
-  v128_t sum[TILE][ROWS];
-  of_four(layer, n, vectors, halves, units, many, x, width, sum);
-  for (int p = 0; p < rows; p++)
-    for (int i = 0; i < vectors; i++) {
-      float out[4];
-      int first = n + 4 * i, count = layer->rows - first < 4 ? layer->rows - first : 4;
-      wasm_v128_store(
-          out, halves ? wasm_f32x4_mul(sum[i][p], wasm_f32x4_const_splat(REST)) : sum[i][p]);
-      for (int k = 0; k < count; k++)
-        y[p * apart + first + k] = out[k] + (layer->bias ? layer->bias[first + k] : 0);
-    }
+/* Store up to four outputs from `n` on, with their biases. */
+static inline void finish(const Linear *layer, v128_t sum, int n, float *y) {
+  if (layer->halves) sum = wasm_f32x4_mul(sum, wasm_f32x4_const_splat(REST));
+  float out[4];
+  wasm_v128_store(out, sum);
+  for (int k = 0; k < 4 && n + k < layer->rows; k++)
+    y[n + k] = out[k] + (layer->bias ? layer->bias[n + k] : 0);
 }
 
-static inline void tiles(const Linear *layer, int halves, const int *units, int many,
-                         const float *x, int width, int rows, float *y, int apart) {
-  int n = 0;
-  for (; n + 4 * TILE <= layer->rows; n += 4 * TILE)
-    tile(layer, n, TILE, halves, units, many, x, width, rows, y, apart);
-  for (; n < layer->rows; n += 4) tile(layer, n, 1, halves, units, many, x, width, rows, y, apart);
-}
-
-/* The same of `count` rows that have nearly the same units above 0: of the inputs `units` [many],
- * x [many, width], the rows side by side, zeros up to a multiple of four, and scaled by SHARE where
- * the weights are float16. Row p of y begins at p * apart. */
+/* The same of `count` rows that have nearly the same inputs above 0: x [many, width] are those of
+ * `units` [many], the rows side by side, zeros up to a multiple of four, and scaled by SHARE where
+ * the weights are float16. Row p of y begins at p * apart. packed: room, [many, SHARED]. */
 void shared_linear(const Linear *layer, const int *units, int many, const float *x, int count,
-                   float *y, int apart) {
+                   float *packed, float *y, int apart) {
   int width = (count + ROWS - 1) & ~(ROWS - 1);
-  for (int p = 0; p < count; p += ROWS) {
-    int rows = count - p < ROWS ? count - p : ROWS;
-    if (layer->halves)
-      tiles(layer, 1, units, many, x + p, width, rows, y + p * apart, apart);
-    else
-      tiles(layer, 0, units, many, x + p, width, rows, y + p * apart, apart);
+  v128_t sum[2][ROWS];
+  for (int first = 0; first < layer->rows; first += SHARED) {
+    int last = first + SHARED < layer->rows ? first + SHARED : layer->rows;
+    pack(layer, first, units, many, packed);
+    for (int p = 0; p < count; p += ROWS)
+      for (int n = first; n < last; n += 8) {
+        eight_by_four(packed + n - first, x + p, width, many, sum);
+        for (int row = p; row < p + ROWS && row < count; row++) {
+          finish(layer, sum[0][row - p], n, y + row * apart);
+          finish(layer, sum[1][row - p], n + 4, y + row * apart);
+        }
+      }
   }
 }
 
