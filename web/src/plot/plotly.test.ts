@@ -8,8 +8,9 @@ it("what takes long waits until the first map is painted, and runs once", () => 
   const run = vi.fn();
   afterSketch(run);
   dispatchEvent(new Event("explorer-sketched"));
-  expect(run).not.toHaveBeenCalled(); // the frame with the map comes first
-  vi.advanceTimersByTime(100);
+  vi.advanceTimersByTime(25);
+  expect(run).not.toHaveBeenCalled(); // the frame with the map comes first, and the next shows it
+  vi.advanceTimersByTime(75);
   expect(run).toHaveBeenCalledOnce();
   vi.advanceTimersByTime(5000);
   expect(run).toHaveBeenCalledOnce();
@@ -18,7 +19,7 @@ it("what takes long waits until the first map is painted, and runs once", () => 
 it("without a map it does not wait for ever", () => {
   const run = vi.fn();
   afterSketch(run);
-  vi.advanceTimersByTime(499);
+  vi.advanceTimersByTime(1999);
   expect(run).not.toHaveBeenCalled();
   vi.advanceTimersByTime(1);
   expect(run).toHaveBeenCalledOnce();

@@ -71,7 +71,7 @@ export const loadPlotly = (address: string, lost: (why: string) => void, tries =
   document.head.append(script);
 };
 
-const LATEST = 500; // ms
+const LATEST = 2000; // ms
 
 /** Do, once, what takes long after the first map was drawn without plotly.js, or soon anyway. */
 export const afterSketch = (run: () => void): void => {
@@ -80,7 +80,9 @@ export const afterSketch = (run: () => void): void => {
     if (waits) run();
     waits = false;
   };
-  const painted = () => requestAnimationFrame(() => setTimeout(once));
+  // the frame behind the map's has to be there: only then it is seen
+  const frame = (then: () => void) => requestAnimationFrame(then);
+  const painted = () => frame(() => frame(() => setTimeout(once)));
   addEventListener("explorer-sketched", painted, { once: true });
   setTimeout(once, LATEST);
 };

@@ -30,4 +30,21 @@ describe("the chips", () => {
     (x.find(".chips.tgt").children[3] as HTMLElement).click();
     expect(x.state.step).toBe(3);
   });
+
+  it("are scrolled to the present one once all else of the frame is written", () => {
+    const x = new TestContext();
+    const chips = x.shows(makeChips);
+    const box = x.find(".chips.tgt");
+    const present = box.querySelector('[aria-current="step"]')!;
+    const sizes = [
+      [box, { scrollHeight: 300, clientHeight: 100 }],
+      [present, { offsetTop: 250, offsetHeight: 20 }],
+    ] as const;
+    for (const [node, values] of sizes)
+      for (const [name, value] of Object.entries(values))
+        Object.defineProperty(node, name, { value });
+    expect(box.scrollTop).toBe(0);
+    chips.following.paint(new Set(["trace"]));
+    expect(box.scrollTop).toBe(246);
+  });
 });

@@ -163,7 +163,10 @@ const makeNotes = (x: Needs) => {
   };
 };
 
-export const makeChips = (x: Needs): Part => {
+const NEEDS = "trace kind map step query hover peek pins colours language playing marks".split(" ");
+
+/** `following` looks for the present among new chips, once all else of the frame is written. */
+export const makeChips = (x: Needs): Part & { following: Part } => {
   const boxes: Record<Side, HTMLElement> = {
     src: x.find(".chips.src"),
     tgt: x.find(".chips.tgt"),
@@ -274,11 +277,7 @@ export const makeChips = (x: Needs): Part => {
     const shade = shades(x);
     paintSource(shade.src);
     paintTarget(shade.tgt);
-    if (anew) followAll();
     note(shade);
   };
-  return {
-    needs: "trace kind map step query hover peek pins colours language playing marks".split(" "),
-    paint,
-  };
+  return { needs: NEEDS, paint, following: { needs: ["trace"], paint: followAll } };
 };

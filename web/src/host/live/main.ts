@@ -152,8 +152,8 @@ const open = async (): Promise<void> => {
       mountLab(document.querySelector("#lab")!, server, fields);
       done();
     };
-    if (location.hash)
-      mount(); // which may be a link to one of them
+    if (location.hash || !opens)
+      mount(); // the link may be to one of them; or no map is to come
     else afterSketch(mount);
   });
   const positions = document.querySelector<HTMLElement>("#positions")!;

@@ -27,10 +27,11 @@ const setIfOther = (node: Element, name: string, value: string): void => {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 };
 
-/** Put the page's words, Gradio's included, in the page's language. */
-const speakPage = (): void => {
+/** Put each sentence that the tables know in the page's language. */
+const speakTexts = (): void => {
   const table = tables()[pageLanguage()] || {};
-  const known = Object.values(tables())[0] ?? {}; // every table has the same sentences
+  const [known] = Object.values(tables()); // every table has the same sentences
+  if (!known) return; // an English page has fetched none
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode as Text;
@@ -43,6 +44,11 @@ const speakPage = (): void => {
     if (node.data !== now) node.data = now;
     spoken.set(node, { english, now });
   }
+};
+
+/** Put the page's words, Gradio's included, in the page's language. */
+const speakPage = (): void => {
+  speakTexts();
   setIfOther(document.documentElement, "lang", LANGUAGES[pageLanguage()]);
   for (const node of document.querySelectorAll<HTMLElement>("[data-english-label]"))
     setIfOther(node, "aria-label", tText(node.dataset.englishLabel!));

@@ -31,9 +31,10 @@ export const makeParts = (x: Whole, server: ExplorerServer | null) => {
   const steps = makeSteps(x);
   const heatmap = makeHeatmap(x);
   const arcs = makeArcs(x);
+  const chips = makeChips(x);
   const painted: Part[] = [
     makePresent(x), // whoever measures comes after it
-    makeChips(x),
+    chips,
     makeGloss(x),
     steps,
     makeMosaic(x),
@@ -42,6 +43,7 @@ export const makeParts = (x: Whole, server: ExplorerServer | null) => {
     makeSide(x),
     readout,
     heatmap, // it scrolls, which lays the page out: once all the rest is written
+    chips.following,
     arcs,
     makeLater(x, server),
     makeTour(x),
