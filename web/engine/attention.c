@@ -7,7 +7,8 @@
 static inline float dot(const float *a, const float *b, int count) {
   v128_t sum = wasm_f32x4_const_splat(0);
   int k = 0;
-  for (; k + 4 <= count; k += 4) sum = plus_product(sum, wasm_v128_load(a + k), wasm_v128_load(b + k));
+  for (; k + 4 <= count; k += 4)
+    sum = plus_product(sum, wasm_v128_load(a + k), wasm_v128_load(b + k));
   float out = wasm_f32x4_extract_lane(sums(sum, sum, sum, sum), 0);
   for (; k < count; k++) out += a[k] * b[k];
   return out;
@@ -42,7 +43,7 @@ static void match(const float *query, const Memory *memory, float *weights) {
 static void weigh(const float *query, const Memory *memory, float *weights) {
   const byte *keep = memory->keep;
   float most = -3.4e38f, sum = 0;
-  int s = 0, count = memory->count;
+  int s, count = memory->count;
   match(query, memory, weights);
   for (s = 0; s < count; s++)
     if ((!keep || keep[s]) && weights[s] > most) most = weights[s];

@@ -40,11 +40,11 @@ float *row_lengths(const Linear *layer) {
   return lengths && wide ? lengths : 0;
 }
 
-/* B rows of T positions, and what is known of them. A position's rows stand side by side, `width` of
- * them with those that fill it up. */
+/* B rows of T positions, and what is known of them. A position's rows stand side by side, `width`
+ * of them with those that fill it up. */
 typedef struct {
   int B, T, F, width;
-  float *reach, *most; /* how far inputs moved [T, B], and the farthest [T]: by row_lengths, sums do */
+  float *reach, *most; /* how far inputs moved, and what rounding adds [T, B]; the farthest [T] */
   const float **rows;  /* inputs [B * T] of which a unit is computed, */
   int *at, *which;     /* the position and the row of each, */
   float *out;          /* and what it gives */
@@ -65,8 +65,8 @@ static int make_near(Near *near) {
   near->units = allocate(T * F * sizeof(int));
   near->values = allocate(T * F * (unsigned)near->width * sizeof(float));
   near->packed = allocate(F * SHARED * sizeof(float));
-  return near->packed && near->reach && near->most && near->rows && near->at && near->which && near->out &&
-         near->found && near->units && near->values;
+  return near->packed && near->reach && near->most && near->rows && near->at && near->which &&
+         near->out && near->found && near->units && near->values;
 }
 
 /* How far the inputs read [B, T, D] are from `usual` [T, D]. */
