@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from translator.decode.steps import BLOCK, largest
+from translator.engine.ranking import BLOCK, largest
 
 
 @pytest.mark.parametrize("count", [1, 8, 40])

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from translator.config import DecodeConfig, ModelConfig
-from translator.decode.steps import Decoding, Hypothesis, ban_sequences, banned_ids, largest
+from translator.decode.steps import Decoding, Hypothesis, banned_ids, banned_next
+from translator.engine import Session
 from translator.errors import InputError
 from translator.model import Stepped
 from translator.trace import Beam
@@ -172,11 +173,9 @@ def run(
     active, ids = list(searches), list(last_ids)
     while active:
         stepped = decoding.step(ids)
-        log_probs = stepped.logits.float().log_softmax(-1)
+        log_probs, found = _candidates(model_config, active, session, stepped.logits)
         read = _read(stepped, active)
-        for n, (search, candidates) in enumerate(
-            zip(active, _candidates(model_config, log_probs, active, session.rows), strict=True)
-        ):
+        for n, (search, candidates) in enumerate(zip(active, found, strict=True)):
             search.grow(candidates, read[n] if read else ())
         yield log_probs, stepped
         stay = [n for n, search in enumerate(active) if not search.done]
@@ -204,26 +203,25 @@ def _filled(values: list[T], count: int) -> list[T]:
 
 
 def _candidates(
-    model_config: ModelConfig, log_probs: Tensor, searches: Sequence[BeamSearch], rows: int
-) -> list[list[tuple[int, int, float]]]:
-    """The best continuations of each search as (parent row, token, log-probability), best total first.
+    model_config: ModelConfig, searches: Sequence[BeamSearch], session: Session, logits: Tensor
+) -> tuple[Tensor, list[list[tuple[int, int, float]]]]:
+    """The log-probabilities [B, V] of a step, and of each search the best (parent row, token, log-probability).
 
-    Twice the beam, so that enough are left when half of them end. A row that stands in for a missing
-    hypothesis has the score -inf, and gives none.
+    Twice the beam of these, the best total first, so that enough are left when half of them end. What must not be
+    chosen is left out afterwards, and so many more are asked for. A row that stands in for a missing hypothesis has
+    the score -inf, and gives none.
     """
-    vocab = log_probs.shape[-1]
-    scores = [[h.score for h in s.live] + [-math.inf] * (rows - len(s.live)) for s in searches]
-    banned = torch.tensor(banned_ids(model_config), dtype=torch.long, device=log_probs.device)
-    counted = log_probs.index_fill(-1, banned, -math.inf).unflatten(0, (len(searches), rows))
-    for search, of_search in zip(searches, counted, strict=True):  # a copy is written to: `index_fill` made one
-        ban_sequences(of_search, model_config, search.config, [hypothesis.ids for hypothesis in search.live])
-        if search.only_id is not None:
-            of_search.fill_(-math.inf)[:, search.only_id] = 0.0
-    totals = counted + torch.tensor(scores, device=log_probs.device)[..., None]
-    best, places = largest(totals.flatten(1), min(2 * searches[0].config.beam, rows * vocab))
-    chosen = counted.flatten(1).gather(1, places)
-    columns = zip(best.tolist(), places.tolist(), chosen.tolist(), strict=True)
-    return [
-        [(i // vocab, i % vocab, p) for total, i, p in zip(*column, strict=True) if total > -math.inf]
-        for column in columns
-    ]
+    banned = banned_ids(model_config)
+    never = [set(banned_next(model_config, s.config, [h.ids for h in s.live])) for s in searches]
+    count, left_out = 2 * searches[0].config.beam, session.rows * len(banned) + max(map(len, never))
+    scores = [[h.score for h in s.live] + [-math.inf] * (session.rows - len(s.live)) for s in searches]
+    log_probs, best = session.rank(logits, scores, count + left_out)
+    found = []
+    for search, ranked, own in zip(searches, best, never, strict=True):
+        if search.only_id is None:
+            allowed = [each for each in ranked if each[1] not in banned and each[:2] not in own]
+        else:
+            rows = sorted(range(len(search.live)), key=lambda row: -search.live[row].score)
+            allowed = [(row, search.only_id, 0.0) for row in rows]
+        found.append(allowed[:count])
+    return log_probs, found

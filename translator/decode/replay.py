@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from translator.decode.steps import Hypothesis, IdStep, check_logits, check_source, check_target, entropy, largest
+from translator.decode.steps import Hypothesis, IdStep, check_logits, check_source, check_target, entropy
 from translator.engine import Engine
+from translator.engine.ranking import largest
 from translator.errors import InputError
 from translator.model import Encoded, Gates, Transformer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -20,8 +20,6 @@ from translator.model import Stepped
 from translator.trace import Beam
 
 Stop = Callable[[], bool]
-BLOCK = 64
-"""Scores of which one number tells whether `largest` has to look at them."""
 R = TypeVar("R")
 
 
@@ -142,22 +140,6 @@ class Decoding:
         return stepped
 
 
-def largest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The `count` largest of each row of scores [N, M] and where they stand, both [N, count], best first.
-
-    What `topk` gives, in a third of the time on a processor: none of them lies outside of the `count` blocks whose own
-    largest numbers are the largest.
-    """
-    blocks = scores.shape[-1] // BLOCK
-    if scores.device.type != "cpu" or scores.shape[-1] % BLOCK or blocks < 2 * count:
-        found = scores.topk(count)
-        return found.values, found.indices
-    cut = scores.unflatten(-1, (blocks, BLOCK))
-    first = cut.amax(-1).topk(count).indices  # [N, count]
-    best = cut.gather(1, first[..., None].expand(-1, -1, BLOCK)).flatten(1).topk(count)
-    return best.values, first.gather(1, best.indices // BLOCK) * BLOCK + best.indices % BLOCK
-
-
 def check_logits(logits: Tensor) -> None:
     """Refuse logits [..., V] among which one is infinite or no number: every choice by them would be arbitrary.
 
@@ -178,26 +160,34 @@ def banned_ids(config: ModelConfig) -> list[int]:
 def ban_sequences(
     scores: Tensor | np.ndarray, config: ModelConfig, decode: DecodeConfig, produced: Sequence[Sequence[int]]
 ) -> None:
-    """Set the scores [B, V] of what would complete a banned or a repeated sequence, or end too early, to -inf in place.
+    """Set the scores [B, V] of what `banned_next` names to -inf in place."""
+    for row, id_ in banned_next(config, decode, produced):
+        scores[row, id_] = -math.inf
+
+
+def banned_next(
+    config: ModelConfig, decode: DecodeConfig, produced: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, int]]:
+    """The (row, id) that would complete a banned or a repeated sequence, or end too early.
 
     Source: `transformers`' NoBadWordsLogitsProcessor, NoRepeatNGramLogitsProcessor and MinLengthLogitsProcessor, to
     which the start token is the first of what was produced.
 
     Args:
-        produced: the ids so far of the first rows; a row beyond them is left as it is.
+        produced: the ids so far of each row.
     """
     size = decode.no_repeat_ngram_size
     for row, ids in enumerate(produced if config.banned_sequences or size or config.min_length else ()):
         whole = [config.start_id, *ids]
         if len(ids) < config.min_length:
-            scores[row, config.eos_id] = -math.inf
+            yield row, config.eos_id
         for *before, last in config.banned_sequences:
             if whole[-len(before) :] == before:
-                scores[row, last] = -math.inf
+                yield row, last
         latest = whole[len(whole) - size + 1 :]
         for end in range(size - 1, len(whole) if size else 0):
             if whole[end - size + 1 : end] == latest:
-                scores[row, whole[end]] = -math.inf
+                yield row, whole[end]
 
 
 def check_source(config: ModelConfig, src_ids: Sequence[int]) -> None:

@@ -5,6 +5,7 @@ PyTorch's eager engine is the default and the reference; another one may be remo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol, get_args
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from translator.config import ModelConfig, Weights
 from translator.engine.eager import EagerEngine
+from translator.engine.ranking import Ranked
 from translator.errors import InputError
 from translator.model import Encoded, Gates, Stepped, Transformer
 
@@ -34,6 +36,15 @@ class Session(Protocol):
 
         Raises:
             ValueError: there is no room for another step.
+        """
+
+    def rank(self, logits: Tensor, scores: Sequence[Sequence[float]], count: int) -> Ranked:
+        """The best continuations of each source's hypotheses by what a step gave.
+
+        Args:
+            logits: of the step, [B, V].
+            scores: of the hypotheses, [N, rows]; -inf stands for one that is not there, and has none.
+            count: how many of each source, those with the largest sums of score and log-probability, best first.
         """
 
     def reorder(self, rows: Tensor, *, sources: Tensor | None = None) -> None:

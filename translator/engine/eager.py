@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from translator.config import ModelConfig
+from translator.engine import ranking
 from translator.model import Cache, Encoded, Gates, Stepped, Transformer
 
 
@@ -28,6 +31,10 @@ class EagerSession:
     def step(self, ids: Tensor) -> Stepped:
         """Read one more id of every hypothesis, ids [B]."""
         return self.model.step(ids, self.cache, self.gates)
+
+    def rank(self, logits: Tensor, scores: Sequence[Sequence[float]], count: int) -> ranking.Ranked:
+        """The best continuations of scores [N, rows] by what a step gave, logits [B, V]."""
+        return ranking.rank(logits, scores, count)
 
     def reorder(self, rows: Tensor, *, sources: Tensor | None = None) -> None:
         """Let hypothesis i be what hypothesis rows[i] was; `sources` [N'] names the sources that stay (None = all)."""

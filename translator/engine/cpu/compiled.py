@@ -6,13 +6,15 @@ Importing this module brings Numba.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from translator.engine.cpu import kernel, matmul, weights, work_queue
+from translator.engine.cpu import beams, kernel, matmul, weights, work_queue
 from translator.engine.cpu.workers import WORKERS
+from translator.engine.ranking import Ranked, placed, rank
 from translator.model import Cache, Encoded, Gates, Stepped, Transformer
 
 NEAR = 1e-2
@@ -37,8 +39,12 @@ class Compiled:
         matmul.serve(np.zeros(work_queue.QUEUE, np.int64), 0)
         found, want = self.encode(ids, None, None), model.encode(ids, None)
         first, second = (model.start(want.memory, None, max_length=1) for _ in "ab")
-        stepped = self.step(ids[0], first, self.decoder, self.kv_cache(first, None))
+        kept = self.kv_cache(first, None)
+        stepped = self.step(ids[0], first, self.decoder, kept)
+        self.reorder(ids[0], first, kept)
+        ranked, ordinary = self.rank(stepped.logits, [0.0], 1), rank(stepped.logits, [[0.0]], 1)
         pairs = [(found.memory, want.memory), (stepped.logits, model.step(ids[0], second).logits)]
+        pairs.append((ranked.log_probs, ordinary.log_probs))
         pairs += zip(self.read(want.memory), (first.cross_keys, first.cross_values), strict=True)
         far = [float((ours - theirs).abs().max()) for ours, theirs in pairs]
         if not all(off <= NEAR * float(theirs.abs().max()) for off, (_, theirs) in zip(far, pairs, strict=True)):
@@ -114,6 +120,23 @@ class Compiled:
             kernel.step(decoder, kept, read, cache.length, own, cross, logits, queue)
         cache.advance()
         return Stepped(torch.from_numpy(logits)[:rows], torch.from_numpy(own), torch.from_numpy(cross))
+
+    @staticmethod
+    def rank(logits: Tensor, scores: Sequence[float], count: int) -> Ranked:
+        """`ranking.rank` of one source: logits [R, V] of a step, scores [R] of its hypotheses."""
+        vocabulary = logits.shape[1]
+        given = np.array(scores, np.float32)
+        log_probs = np.empty((len(given), vocabulary), np.float32)
+        count = min(count, log_probs.size)
+        totals, places, chosen = np.empty(count, np.float32), np.empty(count, np.int64), np.empty(count, np.float32)
+        beams.rank(logits.numpy(), given, log_probs, totals, places, chosen)
+        best = placed(totals.tolist(), places.tolist(), chosen.tolist(), vocabulary)
+        return Ranked(torch.from_numpy(log_probs), [best])
+
+    @staticmethod
+    def reorder(rows: Tensor, cache: Cache, kept: kernel.KVCache) -> None:
+        """`Cache.reorder` to as many rows of one source, in place; `kept` is what `kv_cache` gave for the cache."""
+        beams.reorder(kept.keys, kept.values, rows.numpy(), cache.length)
 
     def _weights(self) -> tuple[kernel.Encoder, kernel.Decoder]:
         """The model's weights as the kernel reads them, stored again if one has changed in its place."""

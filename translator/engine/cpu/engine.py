@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from translator.config import Weights
 from translator.engine.cpu import layout
 from translator.engine.cpu.linear import PackedLinear, pack
 from translator.engine.eager import EagerEngine, EagerSession
+from translator.engine.ranking import Ranked
 from translator.errors import InputError
 from translator.model import Cache, Encoded, Gates, Stepped, Transformer
 
@@ -37,6 +39,7 @@ class CpuSession(EagerSession):
     def __init__(self, engine: CpuEngine, cache: Cache, gates: Gates | None) -> None:
         super().__init__(engine.model, cache, gates)
         self._engine = engine
+        self._compiled: Compiled | None = None
         self._decoder: kernel.Decoder | None = None
         self._kept: kernel.KVCache | None = None
 
@@ -51,13 +54,23 @@ class CpuSession(EagerSession):
         if compiled is None or not 0 < len(ids) <= ROWS or self.cache.cross_keys.shape[1] != 1:
             return super().step(ids)
         if self._decoder is None:
-            self._decoder = compiled.decoder
+            self._compiled, self._decoder = compiled, compiled.decoder
         if self._kept is None:
             self._kept = compiled.kv_cache(self.cache, self.gates)
         return compiled.step(ids, self.cache, self._decoder, self._kept)
 
+    def rank(self, logits: Tensor, scores: Sequence[Sequence[float]], count: int) -> Ranked:
+        """The best continuations of scores [N, rows] by what a step gave, logits [B, V]."""
+        if self._compiled is None or self._kept is None or len(scores) > 1:
+            return super().rank(logits, scores, count)
+        return self._compiled.rank(logits, scores[0], count)
+
     def reorder(self, rows: Tensor, *, sources: Tensor | None = None) -> None:
         """Let hypothesis i be what hypothesis rows[i] was; `sources` [N'] names the sources that stay (None = all)."""
+        compiled, kept = self._compiled, self._kept
+        if compiled is not None and kept is not None and sources is None and len(rows) == self.rows:
+            compiled.reorder(rows, self.cache, kept)
+            return
         super().reorder(rows, sources=sources)
         self._kept = None
 

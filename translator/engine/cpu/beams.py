@@ -1,0 +1,83 @@
+"""What a beam asks between two steps, as machine code: its best continuations, and its rows in another order."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from translator.engine.cpu.jit import jit
+from translator.engine.cpu.kernel import exp
+
+BLOCK = 64
+"""Scores of which one count tells whether any of them is among the best."""
+Array = np.ndarray
+
+
+@jit
+def highest(row: Array) -> np.float32:
+    """The largest of row [V], by operations on whole vectors."""
+    lanes = np.full(BLOCK, -np.inf, np.float32)
+    whole = len(row) // BLOCK * BLOCK
+    for start in range(0, whole, BLOCK):
+        for j in range(BLOCK):
+            lanes[j] = max(lanes[j], row[start + j])
+    best = np.float32(-np.inf)
+    for j in range(BLOCK):
+        best = max(best, lanes[j])
+    for j in range(whole, len(row)):
+        best = max(best, row[j])
+    return best
+
+
+@jit
+def insert(total: np.float32, place: int, log_prob: np.float32, totals: Array, places: Array, chosen: Array) -> None:
+    """One more among the best, which stand in order; the last of them goes, and of equals the first comes first."""
+    at = len(totals) - 1
+    while at > 0 and totals[at - 1] < total:
+        totals[at], places[at], chosen[at] = totals[at - 1], places[at - 1], chosen[at - 1]
+        at -= 1
+    totals[at], places[at], chosen[at] = total, place, log_prob
+
+
+@jit
+def rank(logits: Array, scores: Array, log_probs: Array, totals: Array, places: Array, chosen: Array) -> None:
+    """The log-softmax of logits [P, V] into log_probs [R, V], and the best sums with scores [R].
+
+    Fills totals [K], best first, places [K] in [R · V], and chosen [K], the log-probabilities there; a total that is
+    not there, as one of a row whose score is -inf, is -inf.
+    """
+    vocabulary, last = logits.shape[1], len(totals) - 1
+    totals[:] = np.float32(-np.inf)
+    for r in range(len(scores)):
+        row, out, score = logits[r], log_probs[r], scores[r]
+        shift = highest(row)
+        sum_ = np.float32(0)
+        for j in range(vocabulary):
+            sum_ += exp(row[j] - shift)
+        shift += np.float32(math.log(sum_))
+        for start in range(0, vocabulary, BLOCK):
+            end, hits, least = min(start + BLOCK, vocabulary), 0, totals[last]
+            for j in range(start, end):
+                out[j] = row[j] - shift
+                hits += out[j] + score > least
+            if hits:
+                for j in range(start, end):
+                    if out[j] + score > totals[last]:
+                        insert(out[j] + score, r * vocabulary + j, out[j], totals, places, chosen)
+
+
+@jit
+def reorder(keys: Array, values: Array, rows: Array, time: int) -> None:
+    """Let row r of keys and values [L, R, H, M, E] be what row rows[r] was, in the first `time` steps."""
+    layers, count, heads, _, size = keys.shape
+    kept = np.empty((count, time, size), np.float32)
+    for n in range(layers):
+        for h in range(heads):
+            for cached in (keys, values):
+                for r in range(count):
+                    if rows[r] != r:
+                        kept[r] = cached[n, rows[r], h, :time]
+                for r in range(count):
+                    if rows[r] != r:
+                        cached[n, r, h, :time] = kept[r]
