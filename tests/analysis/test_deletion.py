@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from translator import CancelledError, InputError, Trace, Translator
+from translator.analysis import deletion as deletions
 from translator.analysis.deletion import deletion
 from translator.analysis.words import source_words, target_words
 
@@ -59,6 +60,15 @@ def test_nothing_asked_is_nothing_lost_and_a_long_run_can_be_stopped(tiny: Trans
     assert deletion(tiny, trace, []).shape == (len(trace.tgt), 0)
     with pytest.raises(CancelledError):
         deletion(tiny, trace, [source_words(trace).members[0]], stop=lambda: True)
+
+
+def test_a_long_sentence_goes_in_more_batches(tiny: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    masks = list(source_words(trace).members)
+    want, asked = deletion(tiny, trace, masks), []
+    monkeypatch.setattr(deletions, "POSITIONS", 2 * len(trace.src))
+    found = deletion(tiny, trace, masks, stop=lambda: bool(asked.append(None)))
+    assert len(asked) == -(-(len(masks) + 1) // 2)
+    np.testing.assert_allclose(found, want, atol=1e-5)
 
 
 def test_words_have_their_text_and_their_tokens(make_trace: Callable[..., Trace]) -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from translator import InputError, Trace, Translator
+from translator import CancelledError, InputError, Trace, Translator
 from translator.analysis import gradients
 from translator.analysis.gradients import (
     Inputs,
@@ -193,3 +193,12 @@ def test_both_in_one_go_are_what_each_is_alone(
     for one, other in zip(found, alone, strict=True):
         for name in ("source", "target", "value", "base"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-9)
+
+
+def test_each_batch_of_points_can_be_stopped(tiny: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gradients, "COTANGENTS", 1)  # a batch is one point
+    asked = iter([False] * 5 + [True])
+    with pytest.raises(CancelledError):
+        both_gradients(tiny, trace, points=3, stop=lambda: next(asked))
+    with pytest.raises(StopIteration):  # nothing more was asked
+        next(asked)

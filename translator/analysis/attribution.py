@@ -70,7 +70,7 @@ def source_maps(
         points: of integrated gradients.
     Raises:
         InputError: as `source_map`, there is no such step, or the number of points is not from 1 to 1000.
-        CancelledError: `stop`, which is asked before each, said so.
+        CancelledError: `stop`, which is asked before each and within gradients, said so.
     """
     found: dict[str, np.ndarray] = {}
     run = replay_of(translator, trace) if set(methods) & set(_REPLAYED) else None
@@ -78,7 +78,7 @@ def source_maps(
         if stop is not None and stop():
             raise CancelledError("the attributions were stopped")
         if method in GRADIENTS and method not in found:
-            both = both_gradients(translator, trace, steps, inputs="source", points=points)
+            both = both_gradients(translator, trace, steps, inputs="source", points=points, stop=stop)
             found |= dict(zip(GRADIENTS, (each.source for each in both), strict=True))
         elif method not in GRADIENTS:
             rows = source_map(translator, trace, method, run=run)

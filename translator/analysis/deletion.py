@@ -18,7 +18,9 @@ from translator.pipeline import Translator
 from translator.trace import Trace
 
 ROWS = 32
-"""Shortened sources that are read at once."""
+"""Shortened sources that are read at once, at most."""
+POSITIONS = 1024
+"""Their tokens together, so that a long sentence too asks `stop` often."""
 
 
 def deletion(
@@ -47,11 +49,12 @@ def deletion(
         return np.zeros((len(trace.tgt), 0))
     gone = [np.zeros_like(special), *gone]  # the sentence as it is goes with them
     found = []
+    rows = min(max(POSITIONS // len(special), 1), ROWS)
     with torch.inference_mode():
-        for first in range(0, len(gone), ROWS):
+        for first in range(0, len(gone), rows):
             if stop is not None and stop():
                 raise CancelledError("the deletion of words was stopped")
-            found.append(pair.scored(*_shortened(pair, np.stack(gone[first : first + ROWS]))))
+            found.append(pair.scored(*_shortened(pair, np.stack(gone[first : first + rows]))))
     usual, *others = torch.cat(found)
     return to_numpy(usual - torch.stack(others)).T
 

@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from translator.analysis.passes import Pair, pair_of, to_numpy
 from translator.analysis.pullback import DecoderPass, EncoderPass
 from translator.analysis.sites import over_heads
-from translator.errors import InputError
+from translator.errors import CancelledError, InputError
 from translator.model.attention import causal_keep
 from translator.model.positions import rows_at
 from translator.pipeline import Translator
@@ -30,6 +30,7 @@ from translator.trace import Trace
 Score = Callable[[Tensor], Tensor]
 """From the logits [..., N, V] of N steps to one number a step, [..., N]. A step's number must read its own row only."""
 Inputs = Literal["both", "source"]
+Stop = Callable[[], bool]
 POINTS = 64
 """Points of the quadrature; on the shipped checkpoints the gap is then a few hundredths of what is split."""
 ROWS = 2048
@@ -124,14 +125,18 @@ def both_gradients(
     *,
     inputs: Inputs = "both",
     points: int = POINTS,
+    stop: Stop | None = None,
 ) -> tuple[Attribution, Attribution]:
     """`gradient_x_input` and `integrated_gradients` of the same in one go, in the time of the second alone.
 
-    Args and raises: as `integrated_gradients`.
+    Args: as `integrated_gradients`; `stop` is asked twice a point, and True ends the work.
+    Raises:
+        InputError: as `integrated_gradients`.
+        CancelledError: `stop` said so.
     """
     at, weight = _quadrature(points)
     weights = np.stack([at == 1, weight])  # the last point is where the other method looks
-    slope, integral = _integrals(translator, trace, steps, score, inputs, at, weights)
+    slope, integral = _integrals(translator, trace, steps, score, inputs, at, weights, stop)
     return slope, integral
 
 
@@ -186,6 +191,7 @@ def _integrals(
     inputs: Inputs,
     at: np.ndarray,
     weight: np.ndarray,
+    stop: Stop | None = None,
 ) -> list[Attribution]:
     """Gradients at the shares `at` [P] of the embeddings, times these, summed with each row of `weight` [K, P]."""
     choice("inputs", inputs, Inputs)
@@ -207,7 +213,7 @@ def _integrals(
         for some, worth in zip(shares.split(rows), weights.split(rows, -1), strict=True):
             x = some[:, None, None] * source
             y = some[:, None, None] * target if inputs == "both" else target.expand(len(some), -1, -1)
-            for points, slopes in _gradients(pair, x, y, chosen, score, inputs):
+            for points, slopes in _gradients(pair, x, y, chosen, score, inputs, stop):
                 for total, side, slope in zip(sums, (source, target), slopes, strict=False):
                     total[..., : len(side)] += torch.einsum("kc,cni->kni", worth[:, points], (slope * side).sum(-1))
     by_source, by_target = map(to_numpy, sums)
@@ -217,7 +223,13 @@ def _integrals(
 
 
 def _gradients(
-    pair: Pair, source: Tensor, target: Tensor, steps: tuple[int, ...], score: Score, inputs: Inputs
+    pair: Pair,
+    source: Tensor,
+    target: Tensor,
+    steps: tuple[int, ...],
+    score: Score,
+    inputs: Inputs,
+    stop: Stop | None,
 ) -> Iterator[tuple[slice, tuple[Tensor, ...]]]:
     """Gradients of each step's score by embeddings source [P, S, D] and, of both, target [P, T, D].
 
@@ -230,9 +242,16 @@ def _gradients(
     some = max(COTANGENTS // (len(steps) * source.shape[1]), 1)
     for first in range(0, len(source), some):
         points = slice(first, first + some)
+        _ask(stop)
         by_memory, by_target = decoder.back(slopes[points], points, steps, whole=inputs == "both")
+        _ask(stop)
         by_source = encoder.back(by_memory, points)
         yield points, (by_source,) if by_target is None else (by_source, by_target)
+
+
+def _ask(stop: Stop | None) -> None:
+    if stop is not None and stop():
+        raise CancelledError("the gradients were stopped")
 
 
 def _slopes(pair: Pair, read: Tensor, score: Score) -> Tensor:
