@@ -207,10 +207,10 @@ def _tile(outputs: int, rows: int, chains: int) -> Any:
 
 
 WIDE = LANES // 4
-"""Outputs of a tile over many rows."""
+"""Outputs of a tile over several rows: 16 sums of AVX-512's 32 registers, 8 of the 16 that others have."""
 CHUNK = 16
 """Outputs of which the chunks of a shared product are multiples."""
-_one, _block, _blocks, _wide = _tile(1, 1, 4), _tile(1, BLOCK, 2), _tile(2, BLOCK, 1), _tile(WIDE, BLOCK, 1)
+_one, _block, _wide = _tile(1, 1, 4), _tile(1, BLOCK, 2), _tile(WIDE, BLOCK, 1)
 
 
 @jit
@@ -222,10 +222,10 @@ def part(weight: Array, scale: Array, bias: Array, x: Array, out: Array, first: 
             _one(weight, scale, bias, i, x, 0, out)
     elif len(x) <= MANY:
         for r in range(0, len(x), BLOCK):
-            for i in range(first, last - 1, 2):
-                _blocks(weight, scale, bias, i, x, r, out)
-            if (last - first) % 2:
-                _block(weight, scale, bias, last - 1, x, r, out)
+            for i in range(first, last - WIDE + 1, WIDE):
+                _wide(weight, scale, bias, i, x, r, out)
+            for i in range(last - (last - first) % WIDE, last):
+                _block(weight, scale, bias, i, x, r, out)
     else:
         for i in range(first, last - WIDE + 1, WIDE):
             for r in range(0, len(x), BLOCK):
