@@ -20,6 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import translator
 from translator.trace import Trace
+from translator.ui.lean import without_stubs
 from translator.ui.quiet import Bounded
 
 if TYPE_CHECKING:
@@ -163,7 +164,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection() -> Iterator[None]:
     """What was imported and collected stays: the collector need not look through it again and again."""
     gc.disable()
-    yield
+    with without_stubs():
+        yield
     gc.collect()
     gc.freeze()
     gc.enable()

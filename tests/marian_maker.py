@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 import random
@@ -9,7 +10,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import nltk
 import sentencepiece
 import torch
 from transformers import GenerationConfig, MarianConfig, MarianMTModel
@@ -53,7 +53,9 @@ def sentences(count: int, seed: int = 0) -> list[str]:
     """Prose of an installed package's own documentation, with some Chinese, German and odd spacing mixed in."""
     pattern = re.compile(r'"""(.*?)"""', re.DOTALL)
     found: list[str] = []
-    for path in sorted(Path(nltk.__file__).parent.rglob("*.py")):
+    package = importlib.util.find_spec("nltk")  # which is not imported: it brings scipy.stats
+    assert package is not None and package.origin is not None
+    for path in sorted(Path(package.origin).parent.rglob("*.py")):
         for text in pattern.findall(path.read_text(encoding="utf-8", errors="replace")):
             found += [part for part in re.split(r"(?<=[.!?])\s+", " ".join(text.split())) if usable(part)]
     draw = random.Random(seed)

@@ -20,7 +20,7 @@ CLEAN, CORRUPT = "Ich renne in den Park.", "Ich renne in dem Park."
 SAME = {"step": 2, "word": 40, "against": 50}
 
 
-@pytest.fixture(params=["pre", "post", "embedding norm", "unequal", "padded"])
+@pytest.fixture(scope="module", params=["pre", "post", "embedding norm", "unequal", "padded"])
 def runs(request: pytest.FixtureRequest, laid_out: Callable[[str], Translator]) -> Runs:
     engine = laid_out(request.param)
     return minimal_pair(engine, CLEAN, CORRUPT, max_length=8, **SAME)

@@ -38,7 +38,7 @@ class Watched:
 
     def _run(self) -> None:
         while not self._over:
-            matmul.serve(self.queue, 1_000_000)
+            matmul.serve(self.queue, 100_000)  # then it looks whether the test is over
 
     def close(self) -> None:
         """End the threads."""

@@ -20,7 +20,7 @@ _PROTOCOL = "mcp"
 
 def import_gradio() -> None:
     """Import Gradio, so that whatever imports it afterwards finds it there."""
-    with _without_protocol(), _without_stubs():
+    with _without_protocol(), without_stubs():
         import gradio  # noqa: F401 - for those who come after
 
 
@@ -37,7 +37,8 @@ def _without_protocol() -> Iterator[None]:
 
 
 @contextmanager
-def _without_stubs() -> Iterator[None]:
+def without_stubs() -> Iterator[None]:
+    """Gradio writes no stubs if it is imported meanwhile."""
     finder = _Finder()
     sys.meta_path.insert(0, finder)
     try:
