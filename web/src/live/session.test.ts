@@ -1,8 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../protocol/registry";
 import { EXAMPLES, payload } from "../test/example";
 import { withoutWeights } from "../test/checkpoint";
+import type { IdStep } from "./decode/steps";
 import { health, split } from "./session";
+import type { Trace } from "./trace";
 
 const de = withoutWeights("de-en");
 
@@ -39,4 +41,74 @@ describe("the pieces of a text", () => {
       expect(pieces.length).toBe(new Set(tokens.map(({ word }) => word)).size);
     },
   );
+});
+
+describe("a translation that is streamed", () => {
+  const ids = de.tgt.ids("The house is old.");
+  /** A step that has come to `count` tokens; each of them is as likely as its place says. */
+  const stepOf = (count: number): IdStep =>
+    ({
+      ids: ids.slice(0, count),
+      logProbs: new Float32Array(de.model.config.tgt_vocab).fill(-count),
+      cross: new Float32Array(de.model.config.decoder_layers * de.model.config.decoder_heads * 3),
+      ...{ entropy: 1, beams: [] },
+    }) as unknown as IdStep;
+  const trace = { translation: "The house is old." } as Trace;
+  const ended = vi.fn();
+  let lengths: number[] = [];
+  let stream: typeof import("./session").stream;
+  beforeAll(async () => {
+    vi.resetModules();
+    vi.doMock("./trace", async (original) => ({
+      ...(await original<typeof import("./trace")>()),
+      *translate() {
+        try {
+          for (const count of lengths) yield stepOf(count);
+          return trace;
+        } finally {
+          ended();
+        }
+      },
+    }));
+    ({ stream } = await import("./session"));
+  });
+  afterAll(() => {
+    vi.doUnmock("./trace");
+    vi.resetModules();
+  });
+  const all = (given: number[]) => {
+    lengths = given;
+    const steps = stream(de, { text: "Das Haus ist alt." });
+    const told = [];
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return { told, value };
+      told.push(value);
+    }
+  };
+
+  it("has a message for every token, and the trace at the end", () => {
+    const { told, value } = all([1, 2, 3]);
+    expect(told.map(({ index, translation }) => [index, translation])).toEqual(
+      [1, 2, 3].map((count) => [count - 1, de.tgt.decode(ids.slice(0, count))]),
+    );
+    expect(told.at(-1)!.log_probs).toEqual([-1, -2, -3]);
+    expect(value).toBe(trace);
+  });
+
+  it("leaves out what is no longer than what was told", () => {
+    const { told } = all([1, 2, 2, 1, 3]);
+    expect(told.map(({ tgt }) => tgt.length)).toEqual([1, 2, 3]);
+    expect(told.at(-1)!.log_probs).toEqual([-1, -2, -3]);
+  });
+
+  it("gives the engine's memory back where it is left half-way", () => {
+    ended.mockReset();
+    lengths = [1, 2, 3];
+    const steps = stream(de, { text: "Das Haus ist alt." });
+    steps.next();
+    expect(ended).not.toHaveBeenCalled();
+    steps.return(undefined as never);
+    expect(ended).toHaveBeenCalledTimes(1);
+  });
 });

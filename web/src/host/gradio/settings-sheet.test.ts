@@ -1,0 +1,65 @@
+import { beforeEach, expect, it, vi } from "vitest";
+import { settingsText } from "../../trace/settings";
+import type { Explorer } from "../../tabs/explorer/explorer";
+import { TestContext } from "../../test/context";
+import { settingsAsked } from "./fields";
+import { makeSettingsSheet } from "./settings-sheet";
+
+let x: TestContext;
+const touched = vi.fn();
+beforeEach(() => {
+  x = new TestContext();
+  touched.mockReset();
+  document.body.classList.remove("settings-open");
+  document.body.insertAdjacentHTML(
+    "beforeend",
+    `<div id="settings"><div id="method"><input type="radio" value="greedy" checked></div>
+      <input id="seed" value="1"></div>`,
+  );
+});
+const made = (shownWith: () => string | null, rows: HTMLElement[] = []) =>
+  makeSettingsSheet(x as unknown as Explorer, { rows, shownWith, touched });
+const when = () => document.querySelector(".settings-when")!;
+const toggle = () => x.find(".settings-toggle");
+
+it("the sheet stands below its button, with the rows that were given", () => {
+  const row = document.createElement("p");
+  made(() => null, [row]);
+  expect(x.find(".under").nextElementSibling?.id).toBe("settings");
+  expect(document.querySelector("#settings")!.contains(row)).toBe(true);
+});
+
+it("opens and closes, and says so to a reader", () => {
+  made(() => null);
+  for (const open of [true, false]) {
+    toggle().click();
+    expect(document.body.classList.contains("settings-open")).toBe(open);
+    expect(toggle().getAttribute("aria-expanded")).toBe(String(open));
+  }
+});
+
+it("tells of a setting that is touched", () => {
+  made(() => null);
+  document.querySelector("#seed")!.dispatchEvent(new Event("input", { bubbles: true }));
+  expect(touched).toHaveBeenCalledTimes(1);
+});
+
+it("says that a change waits, until what is shown was made with it", () => {
+  let shown: string | null = null;
+  const speak = made(() => shown);
+  const said = () => [when().classList.contains("waits"), toggle().textContent] as const;
+  speak();
+  expect(said()[0]).toBe(false); // the page has not opened: nobody knows
+  shown = settingsAsked();
+  speak();
+  const [, before] = said();
+  expect(before).toContain(settingsText(x.trace));
+  document.querySelector<HTMLInputElement>("#seed")!.value = "2";
+  speak();
+  expect(said()[0]).toBe(true);
+  expect(when().textContent).toContain(settingsText(x.trace));
+  expect(toggle().textContent).toContain("changed, not used yet");
+  shown = settingsAsked();
+  speak();
+  expect(said()).toEqual([false, before]);
+});
