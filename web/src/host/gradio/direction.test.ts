@@ -121,7 +121,7 @@ describe("what stands beside the radios", () => {
 
   it("an answer about a direction that is not chosen any more is nothing", async () => {
     vi.useFakeTimers();
-    let answer = (_: Readiness) => {};
+    let answer: (ready: Readiness) => void = () => {};
     const ready = vi.fn(() => new Promise<Readiness>((done) => (answer = done)));
     const place = vi.fn();
     keepLanguages(id, place, { ready } as never);

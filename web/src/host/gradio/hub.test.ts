@@ -16,9 +16,9 @@ const listed = (state: string, more = {}): HubList => ({
 });
 let list: HubList;
 const server = {
-  hub_list: vi.fn(async (_: { looks: boolean }) => list as never),
-  hub_fetch: vi.fn(async (_: { name: string; page: string }) => list as never),
-  hub_stop: vi.fn(async (_: { name: string; page: string }) => list as never),
+  hub_list: vi.fn<HubServer["hub_list"]>(async () => list),
+  hub_fetch: vi.fn<HubServer["hub_fetch"]>(async () => list),
+  hub_stop: vi.fn<HubServer["hub_fetch"]>(async () => list),
 } satisfies HubServer;
 const choose = vi.fn();
 

@@ -20,7 +20,7 @@ afterAll(() => {
 let told: Channel;
 let calls: { given: { text: string; settings: object }; signal: AbortSignal }[];
 let answers: ((error?: Error) => void)[];
-const ready = vi.fn(async (_: string, __: AbortSignal) => undefined);
+const ready = vi.fn<Weights["ready"]>(async () => undefined);
 
 beforeEach(() => {
   window.__explorerData = {

@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { blankCanvases } from "../../test/context";
+import { payload } from "../../test/example";
+import { channel, type Channel } from "../live/channel";
+import { entry } from "./entry";
+import { mountExplorer } from "./explorer";
+
+vi.setConfig({ testTimeout: 60_000 }); // all of it is painted
+
+const TRACE = payload();
+let told: Channel;
+beforeAll(() => {
+  blankCanvases();
+  for (const name of ["clientWidth", "clientHeight"])
+    Object.defineProperty(HTMLElement.prototype, name, { configurable: true, get: () => 900 });
+});
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal("fetch", async () => ({ ok: true, status: 200, json: async () => payload() }));
+  window.__explorerData = {
+    ...{ examples: [], address: "", settings: [] },
+    directions: ["de-en", "en-zh"],
+  };
+  document.body.innerHTML = `<div id="source-text"><textarea></textarea></div>
+    <div id="translation"><textarea></textarea></div>
+    <div id="direction"><input type="radio" value="de-en" checked></div>
+    <div id="settings"><div id="method"><input type="radio" value="greedy" checked></div></div>
+    <button id="translate">Translate</button><button id="stop">Stop</button>
+    <div id="explorer"></div>`;
+  told = channel();
+  mountExplorer(document.querySelector("#explorer")!, told.props, told.watch, null);
+});
+afterEach(() => {
+  document.querySelector<HTMLElement>("#stop")!.click();
+  vi.clearAllTimers();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  document.body.classList.remove("busy");
+  history.replaceState(null, "", "/");
+});
+afterAll(() => {
+  delete window.__explorerData;
+  Object.assign(entry, { run: null, opened: null, go: null, explorer: null });
+});
+const paint = () => vi.advanceTimersByTimeAsync(100);
+const send = async (message: object) => {
+  told.send(message);
+  await paint();
+};
+const press = (id: string) => document.querySelector<HTMLElement>(id)!.click();
+const busy = () => document.body.classList.contains("busy");
+const notice = () => document.querySelector("#explorer .notice")!.textContent;
+const translation = () =>
+  document.querySelector<HTMLTextAreaElement>("#translation textarea")!.value;
+const shown = () => entry.explorer!.trace?.source;
+
+describe("an answer", () => {
+  it("to what was asked for last is shown, with its translation in the field", async () => {
+    press("#translate");
+    expect([busy(), entry.run!()]).toEqual([true, 1]);
+    await send({ ...TRACE, run: 1 });
+    expect([busy(), shown(), translation()]).toEqual([false, TRACE.source, TRACE.translation]);
+  });
+
+  it("to something else is nothing", async () => {
+    press("#translate");
+    press("#translate");
+    await send({ ...TRACE, run: 1 });
+    expect([busy(), shown()]).toEqual([true, undefined]);
+  });
+
+  it("that was stopped is nothing, and what was shown before stays", async () => {
+    press("#translate");
+    await send({ ...TRACE, run: 1 });
+    press("#translate");
+    press("#stop");
+    expect([busy(), notice()]).toEqual([false, "Stopped."]);
+    await send({ ...TRACE, source: "something else", run: 2 });
+    expect(shown()).toBe(TRACE.source);
+  });
+
+  it("that is a refusal is said, and takes back nothing that was shown", async () => {
+    press("#translate");
+    await send({ ...TRACE, run: 1 });
+    press("#translate");
+    await send({ kind: "error", run: 2, text: "the text is blank" });
+    expect(notice()!.toLowerCase()).toContain("the text is blank");
+    expect([busy(), shown(), translation()]).toEqual([false, TRACE.source, TRACE.translation]);
+  });
+
+  it("that is still to come is said meanwhile", async () => {
+    press("#translate");
+    await send({ kind: "waiting", run: 1, text: "The model is loading." });
+    expect([busy(), notice()]).toEqual([true, "The model is loading."]);
+  });
+
+  it("that never comes is given up", async () => {
+    press("#translate");
+    await vi.advanceTimersByTimeAsync(46_000);
+    expect(busy()).toBe(false);
+    expect(notice()).toContain("No answer from the server");
+    await send({ ...TRACE, run: 1 }); // and is not shown when it comes all the same
+    expect(shown()).toBeUndefined();
+  });
+});
+
+it("what the page opens with is put into the fields, in the order they were given", () => {
+  history.replaceState(null, "", "/");
+  expect(entry.opened!(["Guten Tag", "de-en", "greedy"])).toEqual(["Guten Tag", "de-en", "greedy"]);
+  expect(entry.go).toBeTypeOf("function");
+});
