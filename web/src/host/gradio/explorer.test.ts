@@ -2,14 +2,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { blankCanvases } from "../../test/context";
 import { payload } from "../../test/example";
 import { channel, type Channel } from "../live/channel";
-import { entry } from "./entry";
-import { mountExplorer } from "./explorer";
 
 vi.setConfig({ testTimeout: 60_000 }); // all of it is painted
 
 const TRACE = payload();
 let told: Channel;
-beforeAll(() => {
+/** The page's own modules, whatever other files have opened. */
+let entry: typeof import("./entry").entry;
+let mountExplorer: typeof import("./explorer").mountExplorer;
+beforeAll(async () => {
+  vi.resetModules();
+  ({ entry } = await import("./entry"));
+  ({ mountExplorer } = await import("./explorer"));
   blankCanvases();
   for (const name of ["clientWidth", "clientHeight"])
     Object.defineProperty(HTMLElement.prototype, name, { configurable: true, get: () => 900 });
@@ -40,7 +44,7 @@ afterEach(() => {
 });
 afterAll(() => {
   delete window.__explorerData;
-  Object.assign(entry, { run: null, opened: null, go: null, explorer: null });
+  vi.resetModules();
 });
 const paint = () => vi.advanceTimersByTimeAsync(100);
 const send = async (message: object) => {
