@@ -23,6 +23,21 @@ const kept = [globalThis as unknown as EventTarget, document].map((target) => {
 });
 afterAll(() => kept.forEach(({ end }) => end()));
 
+/** What a file watches of the document goes with it too. */
+const Watcher = globalThis.MutationObserver;
+const watching: MutationObserver[] = [];
+class Watching extends Watcher {
+  constructor(run: MutationCallback) {
+    super(run);
+    watching.push(this);
+  }
+}
+beforeAll(() => void (globalThis.MutationObserver = Watching));
+afterAll(() => {
+  globalThis.MutationObserver = Watcher;
+  for (const each of watching.splice(0)) each.disconnect();
+});
+
 beforeAll(() => {
   kept.forEach(({ begin }) => begin());
   vi.useRealTimers();
