@@ -41,6 +41,7 @@ def searched(engine: Engine, request: Request) -> Generator[IdStep, None, Found]
         stop=request.stop,
         encoded=encoded,
         gates=request.gates_on(engine.device),
+        spans=request.spans,
     )
     steps: list[IdStep] = []
     beams: list[tuple[Beam, ...]] = []

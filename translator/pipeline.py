@@ -193,9 +193,12 @@ class Translator:
                 if refused is None:
                     raise InputError(f"text {index + 1}: {error}") from error
                 refused(index, error)
+        spans = [self.bundle.spans(texts[index], config) for index in sources]
         lengths = [config.max_length or intake.usual_length(ids) for ids in sources.values()]
         found = retry(
-            lambda engine: search_batch(engine, list(sources.values()), config, max_lengths=lengths, stop=stop),
+            lambda engine: search_batch(
+                engine, list(sources.values()), config, max_lengths=lengths, stop=stop, spans=spans
+            ),
             self.engine,
             self._spare_engine,
         )

@@ -15,7 +15,7 @@ import torch
 
 from translator.checkpoints import Bundle
 from translator.config import DecodeConfig, from_dict
-from translator.decode import Stop, check_target, encode
+from translator.decode import SourceSpans, Stop, check_target, encode
 from translator.engine import Engine
 from translator.errors import BusyError, InputError
 from translator.model import Encoded, Gates
@@ -54,6 +54,7 @@ class Request:
     prefix: tuple[int, ...] = ()
     stop: Stop | None = None
     gates: Gates | None = None
+    spans: SourceSpans | None = None
 
     def encode(self, engine: Engine) -> Encoded:
         """The encoder's pass."""
@@ -96,7 +97,8 @@ class Intake:
         longest = config.max_length or max(self.usual_length(src_ids), min(len(forced) + 16, self._target_limit))
         check_target(self.bundle.model.config, forced, longest)
         source = _SURROGATE.sub("\ufffd", text)  # no encoder could write a lone surrogate
-        return Request(source, encoding, src_ids, config, longest, forced, _stop_by(stop, deadline), gates)
+        spans = self.bundle.spans(source, config)
+        return Request(source, encoding, src_ids, config, longest, forced, _stop_by(stop, deadline), gates, spans)
 
     def config(self, settings: DecodeSettings) -> DecodeConfig:
         """`settings` over what the checkpoint is best decoded with.

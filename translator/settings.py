@@ -35,6 +35,7 @@ class DecodeSettings(TypedDict, total=False):
     force_eos: bool
     first_id: int | None
     no_repeat_ngram_size: int
+    spans_from_source: bool
     temperature: float
     top_k: int
     top_p: float

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from translator.config import DecodeConfig
+from translator.decode import SourceSpans, Spelling, source_spans
 from translator.errors import InputError
 from translator.model import Transformer
-from translator.text import MultilingualTokenizer, Tokenizer
+from translator.text import MultilingualTokenizer, Tokenizer, spelling
 from translator.trace import CheckpointId
 
 FORMAT_VERSION = 1
@@ -44,6 +46,17 @@ class Bundle:
             for side, code in zip((self.src, self.tgt), own, strict=True)
         )
         return src, tgt
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """What each token of the target adds to a text; made when it is first asked for."""
+        return Spelling(spelling(self.tgt))
+
+    def spans(self, text: str, decode: DecodeConfig) -> SourceSpans | None:
+        """What the translation of `text` may write of numbers and Latin words, where `decode` asks for that."""
+        if not decode.spans_from_source:
+            return None
+        return source_spans(self.spelling, text, self.info.src_language, self.info.tgt_language)
 
     def between(self, src: str | None = None, tgt: str | None = None) -> Bundle:
         """This checkpoint set to translate from `src` to `tgt` (None: as it is); the weights are shared.

@@ -1,6 +1,7 @@
 """Decoding over ids: search for a hypothesis with every map that it read by, or replay a given one."""
 
 from translator.decode.batch import search_batch, search_encoded
+from translator.decode.copying import SourceSpans, Spelling, source_spans
 from translator.decode.replay import Replay, encode, recorded, replay
 from translator.decode.search import search
 from translator.decode.steps import Hypothesis, IdStep, Stop, check_target, finish
@@ -9,6 +10,8 @@ __all__ = [
     "Hypothesis",
     "IdStep",
     "Replay",
+    "SourceSpans",
+    "Spelling",
     "Stop",
     "check_target",
     "encode",
@@ -18,4 +21,5 @@ __all__ = [
     "search",
     "search_batch",
     "search_encoded",
+    "source_spans",
 ]

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from translator.config import DecodeConfig
 from translator.decode.beam import BeamSearch, run
+from translator.decode.copying import SourceSpans, ban_spans
 from translator.decode.replay import source_tensor
 from translator.decode.search import search
 from translator.decode.steps import Decoding, Stop, ban_sequences, banned_ids, check_source, check_target, finish
@@ -29,12 +30,14 @@ def search_batch(
     max_lengths: Sequence[int],
     stop: Stop | None = None,
     rows: int = ROWS,
+    spans: Sequence[SourceSpans | None] | None = None,
 ) -> list[tuple[int, ...]]:
     """The ids that `search` would produce for each source (EOS included), in the order given.
 
     Args:
         max_lengths: produced tokens at most, for each source.
         rows: hypotheses decoded side by side.
+        spans: of each source, where they count; None: they count nowhere.
     Raises:
         InputError: a source or length does not fit the model.
         CancelledError: `stop` said so.
@@ -42,9 +45,12 @@ def search_batch(
     for source, max_length in zip(sources, max_lengths, strict=True):
         check_source(engine.config, source)
         check_target(engine.config, (), max_length)
+    spans = spans or [None] * len(sources)
     if config.method == "sample":  # each draws from its own generator: nothing is gained side by side
-        pairs = zip(sources, max_lengths, strict=True)
-        return [finish(search(engine, source, config, max_length=limit, stop=stop)).ids for source, limit in pairs]
+        return [
+            finish(search(engine, source, config, max_length=limit, stop=stop, spans=own)).ids
+            for source, limit, own in zip(sources, max_lengths, spans, strict=True)
+        ]
     beam = config.beam if config.method == "beam" else 1
     order = sorted(range(len(sources)), key=lambda n: (len(sources[n]), max_lengths[n]), reverse=True)
     found: list[tuple[int, ...]] = [()] * len(sources)
@@ -52,7 +58,8 @@ def search_batch(
         limits = [max_lengths[n] for n in group]
         encoded = engine.encode(*_padded(engine.model, [sources[n] for n in group]), maps=False)
         lengths = [len(sources[n]) for n in group]
-        produced = search_encoded(engine, encoded, config, limits, stop, lengths=lengths)
+        own = [spans[n] for n in group]
+        produced = search_encoded(engine, encoded, config, limits, stop, lengths=lengths, spans=own)
         for n, ids in zip(group, produced, strict=True):
             found[n] = ids
     return found
@@ -67,6 +74,7 @@ def search_encoded(
     stop: Stop | None = None,
     *,
     lengths: Sequence[int] | None = None,
+    spans: Sequence[SourceSpans | None] | None = None,
 ) -> list[tuple[int, ...]]:
     """The ids that greedy or beam search produces from each of N encoded sources, side by side.
 
@@ -74,13 +82,15 @@ def search_encoded(
         encoded: `Encoded.without_maps(memory, src_keep)` will do.
         limits: produced tokens at most, for each of them.
         lengths: source tokens of each, EOS included, which coverage counts; None: S of all.
+        spans: of each of them, where they count; None: they count nowhere.
     Raises:
         CancelledError: `stop` said so.
     """
     decoding = Decoding(engine, engine.start(encoded, max_length=max(limits)), config, stop)
+    spans = spans or [None] * len(limits)
     if config.method == "beam" and config.beam > 1:
-        return _beam(decoding, limits, lengths or [encoded.memory.shape[1]] * len(limits))
-    return _greedy(decoding, limits)
+        return _beam(decoding, limits, lengths or [encoded.memory.shape[1]] * len(limits), spans)
+    return _greedy(decoding, limits, spans)
 
 
 def _groups(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
@@ -106,7 +116,7 @@ def _padded(model: Transformer, sources: Sequence[Sequence[int]]) -> tuple[Tenso
     return ids, keep
 
 
-def _greedy(decoding: Decoding, limits: Sequence[int]) -> list[tuple[int, ...]]:
+def _greedy(decoding: Decoding, limits: Sequence[int], spans: Sequence[SourceSpans | None]) -> list[tuple[int, ...]]:
     """The most probable token of every sentence at every step."""
     config, model_config = decoding.config, decoding.model_config
     eos = model_config.eos_id
@@ -116,6 +126,7 @@ def _greedy(decoding: Decoding, limits: Sequence[int]) -> list[tuple[int, ...]]:
     while rows:
         logits = decoding.step(ids).logits.index_fill_(-1, banned, -math.inf)
         ban_sequences(logits, model_config, config, [found[n] for n in rows])
+        ban_spans(logits, [spans[n] for n in rows], [found[n] for n in rows])
         ids = logits.argmax(-1).tolist()
         if config.first_id is not None and not found[rows[0]]:
             ids = [config.first_id] * len(rows)
@@ -136,12 +147,14 @@ def _ended(ids: Sequence[int], eos_id: int, limit: int) -> bool:
     return len(ids) == limit or (bool(ids) and ids[-1] == eos_id)
 
 
-def _beam(decoding: Decoding, limits: Sequence[int], lengths: Sequence[int]) -> list[tuple[int, ...]]:
+def _beam(
+    decoding: Decoding, limits: Sequence[int], lengths: Sequence[int], spans: Sequence[SourceSpans | None]
+) -> list[tuple[int, ...]]:
     """Beam search over every sentence, in step; `lengths` are the sources', EOS included."""
     config, model_config = decoding.config, decoding.model_config
     searches = [
-        BeamSearch(config, model_config.eos_id, limit, to_cover=length - 1)
-        for limit, length in zip(limits, lengths, strict=True)
+        BeamSearch(config, model_config.eos_id, limit, to_cover=length - 1, spans=own)
+        for limit, length, own in zip(limits, lengths, spans, strict=True)
     ]
     for _ in run(decoding, searches, [model_config.start_id] * len(limits)):
         pass

@@ -11,18 +11,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from translator.config import DecodeConfig, ModelConfig
-from translator.decode.steps import Decoding, Hypothesis, banned_ids, banned_next
+from translator.decode.copying import SourceSpans, ban_spans
+from translator.decode.steps import Decoding, Hypothesis, ban_sequences, banned_ids, banned_next
 from translator.engine import Session
+from translator.engine.ranking import best_of
 from translator.errors import InputError
 from translator.model import Stepped
 from translator.trace import Beam
 
 T = TypeVar("T")
 
+_SPARE = 16
+"""So many more candidates are ranked where some may not be of the source; few steps need more."""
 _UNREAD = 1e-9
 """The least attention that counts: that of a float16 model may round to 0, whose logarithm is endless."""
 
@@ -69,7 +74,7 @@ class BeamSearch:
     `live` may be shorter than the beam when the vocabulary is tiny. `beams` is what the last step
     considered, best first; `leader` the row that the first of them grew from, `parents` the rows that those
     which live grew from. A row is a place among those that lived before the step. `to_cover` counts the source
-    tokens, without EOS, that coverage is asked of.
+    tokens, without EOS, that coverage is asked of; `spans` are those of the source, where they count.
     """
 
     def __init__(
@@ -80,8 +85,9 @@ class BeamSearch:
         prefix: Hypothesis | None = None,
         *,
         to_cover: int = 0,
+        spans: SourceSpans | None = None,
     ) -> None:
-        self.to_cover = to_cover
+        self.to_cover, self.spans = to_cover, spans
         self.config, self.eos_id, self.max_length = config, eos_id, max_length
         self.live: list[Hypothesis] = [prefix or Hypothesis()]
         self.ended: list[Hypothesis] = []
@@ -214,8 +220,9 @@ def _candidates(
     banned = banned_ids(model_config)
     never = [set(banned_next(model_config, s.config, [h.ids for h in s.live])) for s in searches]
     count, left_out = 2 * searches[0].config.beam, session.rows * len(banned) + max(map(len, never))
+    spare = _SPARE * any(search.spans is not None for search in searches)
     scores = [[h.score for h in s.live] + [-math.inf] * (session.rows - len(s.live)) for s in searches]
-    log_probs, best = session.rank(logits, scores, count + left_out)
+    log_probs, best = session.rank(logits, scores, count + left_out + spare)
     found = []
     for search, ranked, own in zip(searches, best, never, strict=True):
         if search.only_id is None:
@@ -223,5 +230,43 @@ def _candidates(
         else:
             rows = sorted(range(len(search.live)), key=lambda row: -search.live[row].score)
             allowed = [(row, search.only_id, 0.0) for row in rows]
-        found.append(allowed[:count])
-    return log_probs, found
+        found.append(allowed)
+    for n, search in enumerate(searches):
+        if search.spans is not None and search.only_id is None:
+            found[n] = _of_source(search, found[n], len(banned) + len(never[n]), log_probs.shape[-1])
+            if len(found[n]) < count:
+                by_source = log_probs.unflatten(0, (len(searches), -1))
+                found[n] = _left(model_config, search, by_source[n], scores[n], count)
+    return log_probs, [allowed[:count] for allowed in found]
+
+
+def _of_source(
+    search: BeamSearch, candidates: list[tuple[int, int, float]], others: int, vocabulary: int
+) -> list[tuple[int, int, float]]:
+    """Those of `candidates` that the source's numbers and names allow; none where a row may have nothing else left.
+
+    `others` counts the ids that other rules forbid, so that what this leaves out is known without looking at them.
+    """
+    spans = search.spans
+    assert spans is not None
+    wrong = [spans.forbidden(hypothesis.ids) for hypothesis in search.live]
+    if any(vocabulary - len(ids) <= others for ids in wrong):
+        return []
+    return [(row, id_, log_prob) for row, id_, log_prob in candidates if not _holds(wrong[row], id_)]
+
+
+def _holds(ascending: np.ndarray, id_: int) -> bool:
+    place = int(ascending.searchsorted(id_))
+    return place < len(ascending) and int(ascending[place]) == id_
+
+
+def _left(
+    model_config: ModelConfig, search: BeamSearch, log_probs: Tensor, scores: Sequence[float], count: int
+) -> list[tuple[int, int, float]]:
+    """What `_candidates` gives for one search with log_probs [R, V], by a look at every token."""
+    banned = torch.tensor(banned_ids(model_config), dtype=torch.long, device=log_probs.device)
+    counted = log_probs.index_fill(-1, banned, -math.inf)  # a copy, which may be written to
+    produced = [hypothesis.ids for hypothesis in search.live]
+    ban_sequences(counted, model_config, search.config, produced)
+    ban_spans(counted, [search.spans] * len(produced), produced)
+    return best_of(counted, [scores], count)[0]

@@ -11,6 +11,7 @@ import torch
 
 from translator.config import DecodeConfig
 from translator.decode.beam import BeamSearch, attention_paid, covered, penalty, run
+from translator.decode.copying import SourceSpans, ban_spans
 from translator.decode.replay import encode
 from translator.decode.steps import Decoding, Hypothesis, IdStep, Stop, ban_sequences, banned_ids, check_target
 from translator.engine import Engine
@@ -31,11 +32,12 @@ def search(
     stop: Stop | None = None,
     encoded: Encoded | None = None,
     gates: Gates | None = None,
+    spans: SourceSpans | None = None,
 ) -> Steps:
     """Decode one source (EOS included); yields an `IdStep` a token, returns the winning `Hypothesis`.
 
     Probabilities are those of the model's full softmax; only the choice leaves out padding, the start
-    token, what would repeat, and what sampling filters away. A beam of 1 is greedy search.
+    token, what would repeat, what `spans` do not have, and what sampling filters away. A beam of 1 is greedy search.
 
     Args:
         max_length: produced tokens at most, EOS included.
@@ -43,6 +45,7 @@ def search(
         stop: asked before every step.
         encoded: `encode(engine, src_ids, gates)`, where the caller has it already.
         gates: a factor for each head, [L, H].
+        spans: those of the source, where they count; see `source_spans`.
     Raises:
         InputError: source, prefix or length do not fit the model.
         CancelledError: `stop` said so.
@@ -55,8 +58,9 @@ def search(
     if forced.ids and (forced.ids[-1] == eos or len(forced.ids) == max_length):
         return _close(forced, eos)
     if config.method == "beam" and config.beam > 1:
-        return (yield from _beam(decoding, BeamSearch(config, eos, max_length, forced, to_cover=to_cover)))
-    ended = yield from _one_by_one(decoding, forced, max_length - config.force_eos)
+        beams = BeamSearch(config, eos, max_length, forced, to_cover=to_cover, spans=spans)
+        return (yield from _beam(decoding, beams))
+    ended = yield from _one_by_one(decoding, forced, max_length - config.force_eos, spans)
     if len(ended.ids) == max_length - 1 and ended.truncated and config.force_eos:
         return (yield from _end(decoding, ended))
     return ended
@@ -87,7 +91,7 @@ def _force(decoding: Decoding, prefix: Sequence[int], to_cover: int) -> Steps:
     return hypothesis
 
 
-def _one_by_one(decoding: Decoding, hypothesis: Hypothesis, max_length: int) -> Steps:
+def _one_by_one(decoding: Decoding, hypothesis: Hypothesis, max_length: int, spans: SourceSpans | None) -> Steps:
     """Greedy search or sampling: one hypothesis, each token chosen from its own distribution."""
     config, model_config = decoding.config, decoding.model_config
     choose = _sampler(config) if config.method == "sample" else _best
@@ -100,6 +104,7 @@ def _one_by_one(decoding: Decoding, hypothesis: Hypothesis, max_length: int) -> 
         allowed = numbers.copy()
         allowed[banned] = -math.inf
         ban_sequences(allowed[None], model_config, config, [hypothesis.ids])
+        ban_spans(allowed[None], [spans], [hypothesis.ids])
         first = None if hypothesis.ids else config.first_id
         last = choose(allowed) if first is None else first
         hypothesis = hypothesis.extend(last, float(numbers[last]))

@@ -23,15 +23,18 @@ class Ranked(NamedTuple):
 def rank(logits: Tensor, scores: Sequence[Sequence[float]], count: int) -> Ranked:
     """See `translator.engine.Session.rank`."""
     log_probs = logits.float().log_softmax(-1)
+    return Ranked(log_probs, best_of(log_probs, scores, count))
+
+
+def best_of(log_probs: Tensor, scores: Sequence[Sequence[float]], count: int) -> list[list[tuple[int, int, float]]]:
+    """Of each source's rows of log_probs [B, V] the `count` largest sums with its scores, as `Ranked` has them."""
     vocabulary = log_probs.shape[-1]
     by_source = log_probs.unflatten(0, (len(scores), -1))
     totals = by_source + torch.tensor(scores, device=log_probs.device)[..., None]
     best, places = largest(totals.flatten(1), min(count, totals[0].numel()))
     chosen = by_source.flatten(1).gather(1, places)
-    return Ranked(
-        log_probs,
-        [placed(*each, vocabulary) for each in zip(best.tolist(), places.tolist(), chosen.tolist(), strict=True)],
-    )
+    columns = zip(best.tolist(), places.tolist(), chosen.tolist(), strict=True)
+    return [placed(*each, vocabulary) for each in columns]
 
 
 def placed(

@@ -121,6 +121,10 @@ SETTINGS = (
     _choice("force_eos", "", (True, False), False, "end at max_length with EOS, which then scores 0"),
     _count("first_id", "", 0, 1_000_000, None, "id of the forced first token, such as a language code"),
     _count("no_repeat_ngram_size", "", 0, 4096, 0, "size of n-grams that may not repeat (0: off)"),
+    _choice(
+        "spans_from_source", "", (True, False), False,
+        "numbers of three or more digits, and in another script Latin words, only as the source has them",
+    ),
     _real(
         "temperature", "Temperature", 0.01, 10, 1.0, "divides the logits",
         method="sample", control=Control("range", 0.1, 2, 0.1, value=1),

@@ -13,6 +13,7 @@ from translator.text.multilingual import MultilingualTokenizer
 from translator.text.normalise import Normalised, is_blank, normalise, normalise_text
 from translator.text.segment import words
 from translator.text.sentencepiece import SentencePieceTokenizer
+from translator.text.spelling import spelling
 from translator.text.subword import SubwordTokenizer, pretokens
 from translator.text.tokenizer import Encoding, Tokenizer
 from translator.text.vocabulary import VocabularyTokenizer
@@ -32,6 +33,7 @@ __all__ = [
     "normalise",
     "normalise_text",
     "pretokens",
+    "spelling",
     "words",
 ]
 
