@@ -41,6 +41,8 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"method": "beam", "beam": 3, "first_id": 40},
     {"method": "beam", "beam": 4, "coverage_penalty": 0.2},
     {"method": "beam", "beam": 3, "coverage_penalty": 0.7, "coverage_heads": [[0, 1], [0, 0]]},
+    {"method": "greedy", "spans_from_source": True},
+    {"method": "beam", "beam": 4, "spans_from_source": True},
 )
 
 
@@ -105,6 +107,24 @@ def test_the_shipped_checkpoints_are_told_of_in_the_same_messages(direction: str
     ]
     for asked, found in zip(sentences, ask(model, sentences), strict=True):
         compare(model, model.translate(asked["text"], **asked["settings"]), found["trace"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_numbers_and_names_of_the_source_are_kept_alike(direction: str, ask: Callable[..., Any]) -> None:
+    model = translator.load(direction, device="cpu")
+    texts = {
+        "de-en": ("Es kostet 1147 Euro.", "Am 3. Mai 2024 wohnte er in Zimmer 204.", "Das Haus hat 12.345 Bücher."),
+        "en-zh": ("I turned 21 on 3 May 2024.", "My name is Drereln.", "Call Schussan at 555 1234 in room 204."),
+    }[direction]
+    sentences: list[dict[str, Any]] = [
+        {"text": text, "settings": {"method": method, "spans_from_source": True}}
+        for text in texts
+        for method in ("greedy", "beam")
+    ]
+    for asked, found in zip(sentences, ask(model, sentences, brief=True), strict=True):
+        trace = model.translate(asked["text"], **asked["settings"])
+        assert found["ids"] == [token.id for token in trace.tgt]
 
 
 @pytest.mark.slow

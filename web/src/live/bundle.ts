@@ -2,11 +2,13 @@
 
 import type { Profile } from "../protocol/messages";
 import { USUAL, type DecodeConfig } from "./decode/config";
+import { Spelling } from "./decode/copying";
 import type { ModelConfig } from "./engine/config";
 import { Transformer } from "./engine/transformer";
 import type { FiguresFile } from "./figures";
 import { Refusal } from "./refusal";
 import { loadTokenizer } from "./text/load";
+import { spelling } from "./text/spelling";
 import type { Tokenizer, TokenizerFile } from "./text/tokenizer";
 
 /** config.json of a checkpoint. */
@@ -33,6 +35,8 @@ export interface Bundle {
   src: Tokenizer;
   tgt: Tokenizer;
   decode: DecodeConfig;
+  /** What each token of the target adds to a text; made when it is first asked for. */
+  spelling: () => Spelling;
   profile?: Profile;
   /** The lab's figures, to be filled in. */
   figures?: FiguresFile;
@@ -63,6 +67,7 @@ export async function loadBundle(engine: WebAssembly.Module, parts: Parts): Prom
   ] as const)
     if (size !== wanted)
       throw new Refusal(`the ${side} vocabulary has ${size} pieces, config.json says ${wanted}`);
+  let spelt: Spelling | undefined;
   return {
     info: {
       name: config.name,
@@ -74,6 +79,7 @@ export async function loadBundle(engine: WebAssembly.Module, parts: Parts): Prom
     src,
     tgt,
     decode: { ...USUAL, ...config.decode },
+    spelling: () => (spelt ??= new Spelling(spelling(tgt))),
     ...(parts.profile ? { profile: parts.profile } : {}),
     ...(parts.figures ? { figures: parts.figures } : {}),
   };

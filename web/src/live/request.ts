@@ -4,6 +4,7 @@
 import { LIMITS } from "../protocol/registry";
 import type { Bundle } from "./bundle";
 import { decodeConfig, type DecodeConfig } from "./decode/config";
+import { sourceSpans, type SourceSpans } from "./decode/copying";
 import { checkTarget } from "./decode/steps";
 import { Refusal } from "./refusal";
 import { countCharacters } from "./text/characters";
@@ -18,6 +19,7 @@ export interface Request {
   config: DecodeConfig;
   maxLength: number;
   prefix: number[];
+  spans: SourceSpans | null;
 }
 
 /** Tokens that a text may have, its end token included. */
@@ -54,7 +56,9 @@ export function makeRequest(
   const usual = Math.min(2 * srcIds.length + 16, most);
   const maxLength = config.max_length ?? Math.max(usual, Math.min(forced.length + 16, most));
   checkTarget(bundle.model.config, forced, maxLength);
-  return { source, encoding, srcIds, config, maxLength, prefix: forced };
+  const { src, tgt } = bundle.info;
+  const spans = config.spans_from_source ? sourceSpans(bundle.spelling(), source, src, tgt) : null;
+  return { source, encoding, srcIds, config, maxLength, prefix: forced, spans };
 }
 
 /** A given translation as ids: a text gets its end token, ids are taken as they are. */

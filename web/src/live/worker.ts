@@ -6,6 +6,7 @@ import type { Request } from "./calls";
 import { Desk } from "./desk";
 
 export { loadBundle } from "./bundle";
+export { sourceSpans, Spelling } from "./decode/copying";
 export { Desk } from "./desk";
 export { importance } from "./engine/importance";
 export { Transformer } from "./engine/transformer";
@@ -17,6 +18,7 @@ export { foreign } from "./foreign";
 export { useChinese } from "./text/chinese";
 export { useLanguages } from "./text/languages";
 export { loadTokenizer } from "./text/load";
+export { spelling } from "./text/spelling";
 
 /** The desk of the site whose manifest lies at an address, with its files' addresses made whole. */
 async function openDesk(site: string): Promise<Desk> {

@@ -17,6 +17,7 @@ export interface DecodeConfig {
   force_eos: boolean;
   first_id: number | null;
   no_repeat_ngram_size: number;
+  spans_from_source: boolean;
   temperature: number;
   top_k: number;
   top_p: number;

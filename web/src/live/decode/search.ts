@@ -4,6 +4,7 @@ import type { Cache, Encoded, Gates } from "../engine/passes";
 import type { Transformer } from "../engine/transformer";
 import { attentionPaid, BeamSearch, covered, penalty, type Candidate } from "./beam";
 import type { DecodeConfig } from "./config";
+import { banSpans, type SourceSpans } from "./copying";
 import { generator } from "./random";
 import {
   bannedIds,
@@ -21,7 +22,7 @@ export type Steps = Generator<IdStep, Hypothesis>;
 
 /**
  * What a search is asked: `maxLength` counts produced tokens, the end token too; the target begins
- * with `prefix`.
+ * with `prefix`, and holds to `spans`.
  */
 export interface Search {
   config: DecodeConfig;
@@ -29,6 +30,7 @@ export interface Search {
   maxLength: number;
   prefix: readonly number[];
   gates: Gates;
+  spans: SourceSpans | null;
 }
 
 /**
@@ -93,7 +95,7 @@ function* force(model: Transformer, cache: Cache, asked: Search): Steps {
 function* oneByOne(
   model: Transformer,
   cache: Cache,
-  { config }: Search,
+  { config, spans }: Search,
   hypothesis: Hypothesis,
   maxLength: number,
 ): Steps {
@@ -105,6 +107,7 @@ function* oneByOne(
     const allowed = logProbs.slice();
     for (const id of [...never, ...bannedNext(model.config, config, hypothesis.ids)])
       allowed[id] = -Infinity;
+    banSpans(allowed, spans, hypothesis.ids);
     const first = hypothesis.ids.length ? null : config.first_id;
     const id = first ?? choose(allowed);
     hypothesis = extend(hypothesis, id, logProbs[id]!);
@@ -157,7 +160,7 @@ function* byBeam(model: Transformer, cache: Cache, asked: Search, prefix: Hypoth
   while (!beams.done) {
     const all = model.step(ids, cache);
     const read = paid(model, cache, asked, ids.length);
-    beams.grow(candidates(model, all, beams, config), read);
+    beams.grow(candidates(model, all, beams, asked), read);
     const vocab = model.config.tgt_vocab;
     const leader = all.subarray(beams.leader * vocab, (beams.leader + 1) * vocab);
     yield step(model, cache, beams.beams[0]!.ids, leader, beams.leader, beams.beams);
@@ -194,7 +197,7 @@ function candidates(
   model: Transformer,
   all: Float32Array,
   beams: BeamSearch,
-  config: DecodeConfig,
+  { config, spans }: Search,
 ): Candidate[] {
   const { tgt_vocab: vocab } = model.config;
   const never = bannedIds(model.config);
@@ -208,6 +211,7 @@ function candidates(
     const allowed = all.slice(parent * vocab, (parent + 1) * vocab);
     for (const id of [...never, ...bannedNext(model.config, config, hypothesis.ids)])
       allowed[id] = -Infinity;
+    banSpans(allowed, spans, hypothesis.ids);
     for (const [id, logProb] of best(allowed, 2 * config.beam)) {
       const total = Math.fround(logProb + Math.fround(hypothesis.score));
       if (total > -Infinity) found.push([parent, id, logProb, total]);
