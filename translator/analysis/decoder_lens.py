@@ -54,6 +54,7 @@ def decoder_lens(translator: Translator, trace: Trace, *, stop: Callable[[], boo
     limit = trace.settings.max_length or translator.usual_length(translator.source_ids(trace.source))
     keep = None if pair.src_keep is None else pair.src_keep.expand(len(memories), -1)
     encoded = Encoded.without_maps(memories, keep)
-    found = search_encoded(pair.engine, encoded, trace.settings, [limit] * len(memories), stop)
+    spans = [translator.bundle.spans(trace.source, trace.settings)] * len(memories)
+    found = search_encoded(pair.engine, encoded, trace.settings, [limit] * len(memories), stop, spans=spans)
     embedding, *layers = (translator.bundle.tgt.decode(ids) for ids in found)
     return DecoderLens(layers[-1], embedding, tuple(layers))

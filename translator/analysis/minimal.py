@@ -181,6 +181,8 @@ def greedily(
 ) -> tuple[int, ...]:
     """The target ids that greedy search makes of an encoder output, [1, S, D].
 
+    No one text says what was encoded, so that `spans_from_source` has no say.
+
     Args:
         limit: produced tokens at most; None: as the translator has it for such a sentence.
         stop: asked at every step; True ends the search.

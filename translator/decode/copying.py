@@ -14,7 +14,9 @@ from torch import Tensor
 LONG = 3
 """Digits or letters from which a run is judged."""
 LARGE = 6
-"""Digits from which a number may be written with other zeros, in words of which it is a multiple."""
+"""Digits from which a number may be written as a multiple of one that has a word."""
+WORDS_FOR = (3, 4, 6, 8, 9)
+"""Zeros of the numbers that have a word in any of our languages."""
 GROUPS = 8
 """Runs of digits, at most, that separators make one number of."""
 OTHER_SCRIPTS = frozenset(("ar", "bg", "el", "fa", "he", "hi", "ja", "ko", "ru", "th", "uk", "zh"))
@@ -92,15 +94,16 @@ class SourceSpans:
 
     A run of three or more digits has to be a number of the source, one of three or more letters that are not all
     capitals a word of the source, in any case. A run that grows has to be the beginning of such, and is not left before
-    it is one. Numbers may be joined over a separator ("1,147") on either side, and those of six or more digits may end
-    in fewer zeros, or more: "150" of ten thousand for 1,500,000. `numbers` and `words` are None where nothing is asked
-    of them.
+    it is one. Numbers may be joined over a separator ("1,147") on either side, and those of six or more digits may be
+    multiples of a number that has a word: "150" of ten thousand for 1,500,000. `numbers` and `words` are None where
+    nothing is asked of them.
     """
 
     def __init__(self, spelling: Spelling, numbers: Iterable[str] | None, words: Iterable[str] | None) -> None:
         self._spelling = spelling
-        self._numbers = None if numbers is None else frozenset(numbers)
-        self._round = frozenset(number.rstrip("0") for number in self._numbers or () if len(number) >= LARGE)
+        self._numbers = (
+            None if numbers is None else frozenset(each for number in numbers for each in _multiples(number))
+        )
         self._words = None if words is None else frozenset(word.lower() for word in words)
         self._begun = _beginnings((self._numbers or frozenset()) | (self._words or frozenset()))
         self._alone = [id_ for id_ in spelling.long if not self.allows("", spelling.texts[id_])]
@@ -144,7 +147,7 @@ class SourceSpans:
     def _is_number(self, whole: str, digits: str, end: int) -> bool:
         joined = "".join(filter(str.isdigit, _tail(whole[:end])))
         numbers = (digits, joined)
-        if any(number in self._numbers or number.rstrip("0") in self._round for number in numbers):  # type: ignore[operator]
+        if any(number in (self._numbers or ()) for number in numbers):
             return True
         if end == len(whole):
             return any(number in self._begun for number in numbers)
@@ -213,6 +216,14 @@ def _numbers(text: str, language: str) -> Iterable[str]:
         yield "".join((*whole, last)) + "0" * zeros
         if whole and len(last) <= zeros:  # it may be a fraction
             yield "".join((*whole, last)) + "0" * (zeros - len(last))
+
+
+def _multiples(number: str) -> Iterable[str]:
+    """A number, and a large one as a multiple of those that have a word."""
+    yield number
+    if len(number) >= LARGE:
+        yield number.rstrip("0")
+        yield from (number[:-zeros] for zeros in WORDS_FOR if number.endswith("0" * zeros))
 
 
 def _names(text: str) -> Iterable[str]:

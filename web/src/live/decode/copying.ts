@@ -3,8 +3,10 @@
 
 /** Digits or letters from which a run is judged. */
 const LONG = 3;
-/** Digits from which a number may be written with other zeros: in words that multiply it. */
+/** Digits from which a number may be written as a multiple of one that has a word. */
 const LARGE = 6;
+/** Zeros of the numbers that have a word in any of our languages. */
+const WORDS_FOR = [3, 4, 6, 8, 9];
 /** Runs of digits, at most, that separators make one number of. */
 const GROUPS = 8;
 /** Languages that write in other letters than German and English do. */
@@ -108,7 +110,6 @@ export class Spelling {
 /** What the translation of one source may write of digits and of Latin letters. */
 export class SourceSpans {
   private readonly numbers: ReadonlySet<string> | null;
-  private readonly round: ReadonlySet<string>;
   private readonly words: ReadonlySet<string> | null;
   private readonly begun: ReadonlySet<string>;
   private readonly alone: readonly number[];
@@ -120,8 +121,7 @@ export class SourceSpans {
     numbers: readonly string[] | null,
     words: readonly string[] | null,
   ) {
-    this.numbers = numbers && new Set(numbers);
-    this.round = new Set((numbers ?? []).filter((each) => each.length >= LARGE).map(bare));
+    this.numbers = numbers && new Set(numbers.flatMap(multiples));
     this.words = words && new Set(words.map((word) => word.toLowerCase()));
     this.begun = new Set([...(this.numbers ?? []), ...(this.words ?? [])].flatMap(beginnings));
     this.alone = [...spelling.long].filter((id) => !this.allows("", spelling.texts[id]!));
@@ -169,7 +169,7 @@ export class SourceSpans {
   private isNumber(whole: string, digits: string, end: number): boolean {
     const joined = tailOf(whole.slice(0, end)).replace(/[^0-9]/g, "");
     const both = [digits, joined];
-    if (both.some((each) => this.numbers!.has(each) || this.round.has(bare(each)))) return true;
+    if (both.some((each) => this.numbers!.has(each))) return true;
     if (end === whole.length) return both.some((each) => this.begun.has(each));
     // A separator goes on with what is joined, if a digit follows.
     const follows = end + 1 === whole.length || /[0-9]/.test(whole[end + 1]!);
@@ -258,9 +258,11 @@ function narrow(text: string): string {
   );
 }
 
-/** A number without the zeros at its end. */
-function bare(number: string): string {
-  return number.replace(/0+$/, "");
+/** A number, and a large one as a multiple of those that have a word. */
+function multiples(number: string): string[] {
+  if (number.length < LARGE) return [number];
+  const zeros = WORDS_FOR.filter((count) => number.endsWith("0".repeat(count)));
+  return [number, number.replace(/0+$/, ""), ...zeros.map((count) => number.slice(0, -count))];
 }
 
 function beginnings(span: string): string[] {
