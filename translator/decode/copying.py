@@ -70,7 +70,7 @@ class Spelling:
         self.texts = tuple(text.translate(_WIDE) for text in texts)
         part = rf"[0-9A-Za-z{_SEPARATORS}]"
         self._parts, self._ends = self._found(rf"(?!{part})[\s\S]|\A\Z"), self._found(rf"(?!{part})[\s\S]\Z|\A\Z")
-        self.long = self._found(f"[0-9]{{{LONG}}}|[A-Za-z]{{{LONG}}}")
+        self.long_numbers, self.long_words = self._found(f"[0-9]{{{LONG}}}"), self._found(f"[A-Za-z]{{{LONG}}}")
         self.digits, self.letters = self._found(rf"\A[0-9{_SEPARATORS}]"), self._found(r"\A[A-Za-z]")
 
     def _found(self, pattern: str) -> frozenset[int]:
@@ -106,8 +106,9 @@ class SourceSpans:
         )
         self._words = None if words is None else frozenset(word.lower() for word in words)
         self._begun = _beginnings((self._numbers or frozenset()) | (self._words or frozenset()))
-        self._alone = [id_ for id_ in spelling.long if not self.allows("", spelling.texts[id_])]
-        self._known: dict[str, np.ndarray] = {"": np.array(sorted(self._alone), np.int64)}
+        judged = spelling.long_numbers if self._words is None else spelling.long_numbers | spelling.long_words
+        alone = sorted(id_ for id_ in judged if not self.allows("", spelling.texts[id_]))
+        self._known: dict[str, np.ndarray] = {"": np.array(alone, np.int64)}
 
     def forbidden(self, ids: Sequence[int]) -> np.ndarray:
         """The ids that must not follow `ids`, ascending; none where every other way to go on is closed."""
@@ -130,10 +131,11 @@ class SourceSpans:
         """What goes on with the tail is judged; all else leaves it, and is judged by itself."""
         texts = self._spelling.texts
         going_on = self._spelling.letters if tail.isalpha() else self._spelling.digits
-        wrong = {id_ for id_ in going_on if not self.allows(tail, texts[id_])}
-        leaving = self._alone if self.allows(tail, _STOP) else range(len(texts))
-        wrong.update(id_ for id_ in leaving if id_ not in going_on)
-        return np.array(sorted(wrong) if len(wrong) < len(texts) else (), np.int64)
+        wrong = np.full(len(texts), not self.allows(tail, _STOP))
+        wrong[self._known[""]] = True
+        for id_ in going_on:
+            wrong[id_] = not self.allows(tail, texts[id_])
+        return wrong.nonzero()[0] if not wrong.all() else np.empty(0, np.int64)
 
     def _may_stand(self, whole: str, run: re.Match[str]) -> bool:
         text, end = run.group(), run.end()

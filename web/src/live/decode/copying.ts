@@ -75,7 +75,8 @@ export class Spelling {
   /** Tokens that go on with a number or with a Latin word, and those that hold a long one. */
   readonly digits: ReadonlySet<number>;
   readonly letters: ReadonlySet<number>;
-  readonly long: ReadonlySet<number>;
+  readonly longNumbers: ReadonlySet<number>;
+  readonly longWords: ReadonlySet<number>;
   private readonly parts: ReadonlySet<number>;
   private readonly ends: ReadonlySet<number>;
 
@@ -85,7 +86,8 @@ export class Spelling {
     const part = `[0-9A-Za-z${SEPARATORS}]`;
     this.parts = this.found(`(?!${part})[\\s\\S]|^$`);
     this.ends = this.found(`(?!${part})[\\s\\S]$|^$`);
-    this.long = this.found(`[0-9]{${LONG}}|[A-Za-z]{${LONG}}`);
+    this.longNumbers = this.found(`[0-9]{${LONG}}`);
+    this.longWords = this.found(`[A-Za-z]{${LONG}}`);
     this.digits = this.found(`^[0-9${SEPARATORS}]`);
     this.letters = this.found("^[A-Za-z]");
   }
@@ -124,7 +126,10 @@ export class SourceSpans {
     this.numbers = numbers && new Set(numbers.flatMap(multiples));
     this.words = words && new Set(words.map((word) => word.toLowerCase()));
     this.begun = new Set([...(this.numbers ?? []), ...(this.words ?? [])].flatMap(beginnings));
-    this.alone = [...spelling.long].filter((id) => !this.allows("", spelling.texts[id]!));
+    const judged = new Set([...spelling.longNumbers, ...(words ? spelling.longWords : [])]);
+    this.alone = [...judged]
+      .filter((id) => !this.allows("", spelling.texts[id]!))
+      .sort((a, b) => a - b);
     this.known.set("", this.alone);
   }
 
