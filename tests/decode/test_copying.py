@@ -13,7 +13,7 @@ import torch
 
 from translator import Translator
 from translator.config import DecodeConfig, TextConfig
-from translator.decode import SourceSpans, Spelling, finish, search, search_batch, source_spans
+from translator.decode import SourceSpans, Spelling, beam, finish, search, search_batch, source_spans
 from translator.decode.copying import ban_spans
 from translator.engine import EagerEngine
 from translator.model import Transformer
@@ -252,6 +252,26 @@ def test_no_output_of_a_random_model_breaks_the_rule(
         for source, own in zip(sources, spans, strict=True)
     ]
     assert single == found
+
+
+@pytest.mark.parametrize("spare", [0, 16, 10_000])
+def test_a_beam_takes_the_same_however_many_candidates_are_ranked(
+    spare: int, digits: tuple[Transformer, SubwordTokenizer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, tokenizer = digits
+    spans = source_spans(Spelling(spelling(tokenizer)), SOURCES[0], "en", "zh")
+    ask = [5, 9, 17, 30, 2]
+    config = DecodeConfig(method="beam", beam=3, no_repeat_ngram_size=2)
+    steps = search(EagerEngine(model), ask, config, max_length=16, spans=spans)
+    monkeypatch.setattr(beam, "_SPARE", spare)
+    looked = []
+    left = beam._left
+    monkeypatch.setattr(beam, "_left", lambda *given: looked.append(1) or left(*given))
+    ranked = [step.beams for step in steps]
+    monkeypatch.setattr(beam, "_of_source", lambda *given: [])  # so that each step looks at every token
+    every = [step.beams for step in search(EagerEngine(model), ask, config, max_length=16, spans=spans)]
+    assert ranked == every
+    assert spare or len(looked) > len(every), "with no spare candidates some step lacks one"
 
 
 def test_a_prefix_is_not_judged(digits: tuple[Transformer, SubwordTokenizer]) -> None:

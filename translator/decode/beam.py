@@ -233,7 +233,8 @@ def _candidates(
         found.append(allowed)
     for n, search in enumerate(searches):
         if search.spans is not None and search.only_id is None:
-            found[n] = _of_source(search, found[n], len(banned) + len(never[n]), log_probs.shape[-1])
+            others = len(banned) + len(never[n])
+            found[n] = _of_source(search, search.spans, found[n], others, log_probs.shape[-1])
             if len(found[n]) < count:
                 by_source = log_probs.unflatten(0, (len(searches), -1))
                 found[n] = _left(model_config, search, by_source[n], scores[n], count)
@@ -241,14 +242,12 @@ def _candidates(
 
 
 def _of_source(
-    search: BeamSearch, candidates: list[tuple[int, int, float]], others: int, vocabulary: int
+    search: BeamSearch, spans: SourceSpans, candidates: list[tuple[int, int, float]], others: int, vocabulary: int
 ) -> list[tuple[int, int, float]]:
     """Those of `candidates` that the source's numbers and names allow; none where a row may have nothing else left.
 
     `others` counts the ids that other rules forbid, so that what this leaves out is known without looking at them.
     """
-    spans = search.spans
-    assert spans is not None
     wrong = [spans.forbidden(hypothesis.ids) for hypothesis in search.live]
     if any(vocabulary - len(ids) <= others for ids in wrong):
         return []
