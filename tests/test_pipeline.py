@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 from collections.abc import Generator
@@ -156,7 +157,7 @@ def test_a_batch_names_what_it_refuses(tiny: Translator) -> None:
 
 def test_settings_come_from_the_checkpoint_unless_they_are_given(tiny_checkpoint: Path) -> None:
     bundle = translator.load(tiny_checkpoint).bundle
-    own = Translator(type(bundle)(**{**vars(bundle), "decode": DecodeConfig(method="beam", beam=2, max_length=5)}))
+    own = Translator(dataclasses.replace(bundle, decode=DecodeConfig(method="beam", beam=2, max_length=5)))
     assert own.translate(TEXT).settings == DecodeConfig(method="beam", beam=2, max_length=5)
     assert own.translate(TEXT, beam=3, max_length=None).settings == DecodeConfig(method="beam", beam=3)
 
@@ -266,7 +267,7 @@ def test_memory_that_runs_out_in_a_batch(tiny_checkpoint: Path, monkeypatch: pyt
 def test_a_fixed_length_checkpoint_shows_the_padding_it_reads(checkpoint_maker: ModuleType, tiny: Translator) -> None:
     bundle = tiny.bundle
     model = checkpoint_maker.tiny_model(len(bundle.src), len(bundle.tgt), padded_length=24)
-    fixed = Translator(type(bundle)(**{**vars(bundle), "model": model}))
+    fixed = Translator(dataclasses.replace(bundle, model=model))
     trace = fixed.translate("Ich renne.", max_length=5)
     assert len(trace.src) == 24
     assert [t.surface for t in trace.src[-2:]] == ["<pad>", "<pad>"]

@@ -111,7 +111,7 @@ class SourceSpans:
         self._known: dict[str, np.ndarray] = {"": np.array(alone, np.int64)}
 
     def forbidden(self, ids: Sequence[int]) -> np.ndarray:
-        """The ids that must not follow `ids`, ascending; none where every other way to go on is closed."""
+        """The ids [N] that must not follow `ids`, ascending; none where every other way to go on is closed."""
         tail = self._spelling.tail(ids)
         if self._words is None and tail.isalpha():
             tail = ""
