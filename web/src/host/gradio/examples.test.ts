@@ -1,8 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Explorer } from "../../tabs/explorer/explorer";
 import { TestContext } from "../../test/context";
 import { payload } from "../../test/example";
-import { makeExamples } from "./examples";
+
+// Modules of its own: another file may have fetched an example ahead, which is kept until it is asked for.
+let makeExamples: typeof import("./examples").makeExamples;
+beforeAll(async () => {
+  vi.resetModules();
+  ({ makeExamples } = await import("./examples"));
+});
+afterAll(() => void vi.resetModules());
 
 const EXAMPLES = [
   { id: "de-en-in-den", direction: "de-en", text: "Ich gehe in den Park.", name: "in den" },
