@@ -3,13 +3,17 @@ import type { Explorer } from "../../tabs/explorer/explorer";
 import { TestContext } from "../../test/context";
 import { payload } from "../../test/example";
 
-// Modules of its own: another file may have fetched an example ahead, which is kept until it is asked for.
+// Modules of its own: another file may have fetched an example ahead, or left the page busy.
 let makeExamples: typeof import("./examples").makeExamples;
 beforeAll(async () => {
   vi.resetModules();
+  vi.doMock("./busy", () => ({ isBusy: () => false }));
   ({ makeExamples } = await import("./examples"));
 });
-afterAll(() => void vi.resetModules());
+afterAll(() => {
+  vi.doUnmock("./busy");
+  vi.resetModules();
+});
 
 const EXAMPLES = [
   { id: "de-en-in-den", direction: "de-en", text: "Ich gehe in den Park.", name: "in den" },
