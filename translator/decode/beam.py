@@ -223,22 +223,20 @@ def _candidates(
     spare = _SPARE * any(search.spans is not None for search in searches)
     scores = [[h.score for h in s.live] + [-math.inf] * (session.rows - len(s.live)) for s in searches]
     log_probs, best = session.rank(logits, scores, count + left_out + spare)
+    by_source = log_probs.unflatten(0, (len(searches), -1))
     found = []
-    for search, ranked, own in zip(searches, best, never, strict=True):
-        if search.only_id is None:
-            allowed = [each for each in ranked if each[1] not in banned and each[:2] not in own]
-        else:
+    for n, (search, ranked, own) in enumerate(zip(searches, best, never, strict=True)):
+        if search.only_id is not None:
             rows = sorted(range(len(search.live)), key=lambda row: -search.live[row].score)
-            allowed = [(row, search.only_id, 0.0) for row in rows]
-        found.append(allowed)
-    for n, search in enumerate(searches):
-        if search.spans is not None and search.only_id is None:
-            others = len(banned) + len(never[n])
-            found[n] = _of_source(search, search.spans, found[n], others, log_probs.shape[-1])
-            if len(found[n]) < count:
-                by_source = log_probs.unflatten(0, (len(searches), -1))
-                found[n] = _left(model_config, search, by_source[n], scores[n], count)
-    return log_probs, [allowed[:count] for allowed in found]
+            found.append([(row, search.only_id, 0.0) for row in rows][:count])
+            continue
+        allowed = [each for each in ranked if each[1] not in banned and each[:2] not in own]
+        if search.spans is not None:
+            allowed = _of_source(search, search.spans, allowed, len(banned) + len(own), log_probs.shape[-1])
+            if len(allowed) < count:
+                allowed = _left(model_config, search, by_source[n], scores[n], count)
+        found.append(allowed[:count])
+    return log_probs, found
 
 
 def _of_source(

@@ -12,6 +12,8 @@ export interface Weighed {
   f: number;
   r?: string;
   chosen?: boolean;
+  /** Chosen although another was likelier: by a rule or by a beam, not drawn. */
+  unlikelier?: boolean;
   rest?: boolean;
 }
 
@@ -30,6 +32,8 @@ export const candidatesOf = (trace: Translation, step: number, room: number): We
       f: chosen.f,
       chosen: true,
     });
+  const ruled = trace.settings.method !== "sample" && step >= trace.prefix.length;
+  if (ruled && !items[0].chosen) items.find((each) => each.chosen)!.unlikelier = true;
   return [
     ...items,
     {

@@ -22,17 +22,27 @@ interface Line {
   show(weighed: Weighed, asked: Asked): void;
 }
 
+/** What is said of the word where it is pointed at. */
+const told = ({ s, unlikelier }: Weighed, other: boolean): string => {
+  if (other) return t("Translate on from {word}", { word: s });
+  const why = t(
+    "A likelier token was passed over: a beam keeps the best whole translation, and numbers and names have to be the source’s.",
+  );
+  return unlikelier ? `${s}\n${why}` : s;
+};
+
 /** The word itself: one that was not taken can be pressed. */
 const makeWord = () => {
   let pressed = () => {};
   const said = el("span");
   const taken = el("button", { type: "button", on: { click: () => pressed() } });
-  const show = ({ s, i, f, chosen }: Weighed, resume: Asked["resume"]): HTMLElement => {
+  const show = (weighed: Weighed, resume: Asked["resume"]): HTMLElement => {
+    const { s, i, f, chosen } = weighed;
     const other = resume && i !== undefined && !chosen;
     const node = other ? taken : said;
     if (other) pressed = () => resume(i, s);
     node.className = "t" + (f & SPECIAL ? " sp" : "");
-    node.title = other ? t("Translate on from {word}", { word: s }) : s;
+    node.title = told(weighed, !!other);
     write(node, cut(s));
     return node;
   };

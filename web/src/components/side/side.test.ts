@@ -40,6 +40,21 @@ describe("what stands beside the map", () => {
     expect(x.find(".cand .pickd .t").textContent).toBe(x.trace.tgt[2].s);
   });
 
+  it("says why what was written is not the likeliest, unless it was drawn", () => {
+    const x = shown();
+    const title = () => x.find(".cand .pickd .t").title;
+    const said = "A likelier token was passed over";
+    expect(title()).not.toContain(said);
+    x.trace.steps[1].c.shift(); // the one that was written was the likeliest
+    x.set({ step: 0 });
+    x.set({ step: 1 });
+    expect(title()).toContain(said);
+    x.trace.settings.method = "sample";
+    x.set({ step: 0 });
+    x.set({ step: 1 });
+    expect(title()).not.toContain(said);
+  });
+
   it("keeps its lines from step to step, and says in them what holds at each", () => {
     const x = shown({ lab: true });
     const before = rows(x, ".cand li");
