@@ -32,8 +32,10 @@ export const candidatesOf = (trace: Translation, step: number, room: number): We
       f: chosen.f,
       chosen: true,
     });
-  const ruled = trace.settings.method !== "sample" && step >= trace.prefix.length;
-  if (ruled && !items[0].chosen) items.find((each) => each.chosen)!.unlikelier = true;
+  // what is still being written has no settings yet
+  const known = !trace.live && step >= trace.prefix.length;
+  if (known && trace.settings.method !== "sample" && !items[0].chosen)
+    items.find((each) => each.chosen)!.unlikelier = true;
   return [
     ...items,
     {

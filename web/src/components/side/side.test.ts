@@ -53,6 +53,10 @@ describe("what stands beside the map", () => {
     x.set({ step: 0 });
     x.set({ step: 1 });
     expect(title()).not.toContain(said);
+    Object.assign(x.trace, { live: true, settings: undefined }); // as while it is written
+    x.set({ step: 0 });
+    x.set({ step: 1 });
+    expect(title()).not.toContain(said);
   });
 
   it("keeps its lines from step to step, and says in them what holds at each", () => {
