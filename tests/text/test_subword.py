@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
-from translator.text import SubwordTokenizer, load_tokenizer, normalise, normalise_text, words
+from translator.text import SubwordTokenizer, load_tokenizer, normalise, normalise_text
+from translator.text.segment import whole_words
 from translator.text.tokenizer import SPECIALS
 
 LANGUAGES = st.sampled_from(["en", "de", "zh"])
@@ -64,7 +65,7 @@ def test_spans_point_at_what_was_typed(subwords, odd_texts, data, language, mode
     assert starts == sorted(starts)
     assert all(0 <= start <= end <= len(text) for start, end in (token.span for token in tokens))
     normalised = normalise(text, tokenizer.config)
-    count = len(words(normalised.text, language))
+    count = len(whole_words(normalised.text, language))
     assert all(0 <= token.word < max(count, 1) for token in tokens)
     assert [token.word for token in tokens] == sorted(token.word for token in tokens)
     if normalised.text == text:

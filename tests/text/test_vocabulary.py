@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from translator.config import TextConfig
 from translator.errors import CheckpointError, InputError
-from translator.text import VocabularyTokenizer, load_tokenizer, normalise_text, words
+from translator.text import VocabularyTokenizer, load_tokenizer, normalise_text
+from translator.text.segment import whole_words
 
 KINDS = st.tuples(st.sampled_from(["en", "de", "zh"]), st.sampled_from(["word", "char"]))
 
@@ -27,7 +28,7 @@ def test_every_unit_is_one_token_with_its_surface_and_place(vocabularies, odd_te
     assert all(token.unknown == (token.id == tokenizer.unk_id) and not token.special for token in encoding.tokens)
     spans = [token.span for token in encoding.tokens]
     assert spans == sorted(spans) and all(0 <= start < end <= len(text) for start, end in spans)
-    found = words(encoding.normalised, kind[0])
+    found = whole_words(encoding.normalised, kind[0])
     assert sorted({token.word for token in encoding.tokens}) == list(range(len(found)))
     if encoding.normalised == text:
         assert [text[start:end] for start, end in spans] == units
