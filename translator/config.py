@@ -177,7 +177,7 @@ class DecodeConfig:
     `early_stopping` True ends a beam search as soon as `beam` hypotheses have ended, False when none that
     lives could enter them at its present length, "never" when none could at any length.
     `no_repeat_ngram_size` n > 0 lets no n tokens follow each other twice in a translation, as in `transformers`.
-    `spans_from_source` lets a number of three or more digits, and a Latin word where the target has another script, be
+    `spans_from_source` lets a number of two or more digits, and a Latin word where the target has another script, be
     written only if the source has it (see `translator.decode.copying`).
     `force_eos` ends what reaches `max_length` with EOS, which then counts 0 in the score. `first_id` is the id that
     every translation begins with, also counted 0, as multilingual models name the target language by it.

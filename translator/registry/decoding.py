@@ -123,7 +123,7 @@ SETTINGS = (
     _count("no_repeat_ngram_size", "", 0, 4096, 0, "size of n-grams that may not repeat (0: off)"),
     _choice(
         "spans_from_source", "", (True, False), False,
-        "numbers of three or more digits, and in another script Latin words, only as the source has them",
+        "numbers of two or more digits, and in another script Latin words, only as the source has them",
     ),
     _real(
         "temperature", "Temperature", 0.01, 10, 1.0, "divides the logits",

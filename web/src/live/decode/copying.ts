@@ -1,73 +1,21 @@
 /* Numbers and Latin names of a translation are those of its source: what a search must not write.
    decode/copying.py, in the same order. */
 
+import { SEPARATORS, inDigits } from "./numbers";
+
 /** Digits or letters from which a run is judged. */
-const LONG = 3;
-/** Digits from which a number may be written as a multiple of one that has a word. */
-const LARGE = 6;
-/** Zeros of the numbers that have a word in any of our languages. */
-const WORDS_FOR = [3, 4, 6, 8, 9];
-/** Runs of digits, at most, that separators make one number of. */
-const GROUPS = 8;
+const LONG = 2;
+/** Words of two letters that a language of another script writes in Latin ones. */
+const UNITS = "cm dl gb hz kb kg km kw mb mg ml mm mw".split(" ");
 /** Languages that write in other letters than German and English do. */
 const OTHER_SCRIPTS = "ar bg el fa he hi ja ko ru th uk zh".split(" ");
 
-const SEPARATORS = ".,'’\u00a0\u2009\u202f";
+const INSIDE = `${SEPARATORS}:`;
 const RUN = /[0-9]+|[A-Za-z]+/g;
-const JOINED = `[0-9]+(?:[${SEPARATORS}][0-9]+)*`;
-const THOUSANDS = new RegExp(
-  `(?<![0-9])[1-9][0-9]{0,2}(?:([${SEPARATORS}])[0-9]{3}(?:\\1[0-9]{3})*)(?![0-9])`,
-  "g",
-);
-const SPACED = /(?<![0-9])[1-9][0-9]{0,2}(?: [0-9]{3})+(?![0-9])/g;
-const TAIL = new RegExp(`(?<![0-9])(?:[0-9]+[${SEPARATORS}])*[0-9]*$|(?<![A-Za-z])[A-Za-z]+$`);
+const TAIL = new RegExp(`(?<![0-9])(?:[0-9]+[${INSIDE}])*[0-9]*$|(?<![A-Za-z])[A-Za-z]+$`);
 const NAME = /[A-Za-z]+(?:[-'’][A-Za-z]+)*/g;
 const STOP = "\n";
-const [NO_LETTER_BEFORE, NO_LETTER_AFTER] = ["(?<![a-zäöüß])", "(?![a-zäöüß])"];
-
-/** Words of which numbers are composed. */
-const COMPOSING: Record<string, RegExp> = {
-  de: new RegExp(
-    "(?<!jahr)(?:hundert|tausend)|million|milliarde|billion|dutzend|zw(?:ö|oe)lf" +
-      `|${NO_LETTER_BEFORE}elf(?:te[nrs]?)?${NO_LETTER_AFTER}` +
-      "|(?:drei|vier|f(?:ü|ue)nf|sech|sieb|acht|neun)zehn|zwanzig|drei(?:ß|ss)ig" +
-      "|(?:vier|f(?:ü|ue)nf|sech|sieb|acht|neun)zig",
-  ),
-  en: new RegExp(
-    `${NO_LETTER_BEFORE}(?:eleven|twelve|twelfth|(?:thir|four|fif|six|seven|eigh|nine)teen|dozen` +
-      "|hundred|thousand|[mb]illion|trillion|(?:twen|thir|for|fif|six|seven|eigh|nine)t(?:y|ie))",
-  ),
-};
-
-/** Words that multiply the number before them, and by how many zeros. */
-const TIMES: Record<string, Record<string, number>> = {
-  de: {
-    hundert: 2,
-    tausend: 3,
-    tsd: 3,
-    "million(?:en)?": 6,
-    mio: 6,
-    "milliarden?": 9,
-    mrd: 9,
-  },
-  en: {
-    "hundreds?": 2,
-    "centur(?:y|ies)": 2,
-    "thousands?": 3,
-    k: 3,
-    "millions?": 6,
-    "billions?": 9,
-  },
-};
-const MULTIPLIED = Object.fromEntries(
-  Object.entries(TIMES).map(([language, words]) => [
-    language,
-    `(?<![0-9${SEPARATORS}])(${JOINED})[ \u00a0\u202f-]?` +
-      `(?:${Object.keys(words)
-        .map((word) => `(${word})`)
-        .join("|")})${NO_LETTER_AFTER}`,
-  ]),
-);
+const WITHIN = new RegExp(`(?<=[0-9])[${INSIDE}]$`);
 
 /** What each token of a target vocabulary adds to a text, sorted by what the rules look at. */
 export class Spelling {
@@ -83,12 +31,12 @@ export class Spelling {
   /** `texts` of every id, as `spelling` gives them. */
   constructor(texts: readonly string[]) {
     this.texts = texts.map(narrow);
-    const part = `[0-9A-Za-z${SEPARATORS}]`;
+    const part = `[0-9A-Za-z${INSIDE}]`;
     this.parts = this.found(`(?!${part})[\\s\\S]|^$`);
     this.ends = this.found(`(?!${part})[\\s\\S]$|^$`);
     this.longNumbers = this.found(`[0-9]{${LONG}}`);
     this.longWords = this.found(`[A-Za-z]{${LONG}}`);
-    this.digits = this.found(`^[0-9${SEPARATORS}]`);
+    this.digits = this.found(`^[0-9${INSIDE}]`);
     this.letters = this.found("^[A-Za-z]");
   }
 
@@ -111,7 +59,6 @@ export class Spelling {
 
 /** What the translation of one source may write of digits and of Latin letters. */
 export class SourceSpans {
-  private readonly numbers: ReadonlySet<string> | null;
   private readonly words: ReadonlySet<string> | null;
   private readonly begun: ReadonlySet<string>;
   private readonly alone: readonly number[];
@@ -120,11 +67,10 @@ export class SourceSpans {
   /** Of `numbers` and `words` each is null where nothing is asked of it. */
   constructor(
     private readonly spelling: Spelling,
-    numbers: readonly string[] | null,
+    private readonly numbers: ReadonlySet<string> | null,
     words: readonly string[] | null,
   ) {
-    this.numbers = numbers && new Set(numbers.flatMap(multiples));
-    this.words = words && new Set(words.map((word) => word.toLowerCase()));
+    this.words = words && new Set([...UNITS, ...words.map((word) => word.toLowerCase())]);
     this.begun = new Set([...(this.numbers ?? []), ...(this.words ?? [])].flatMap(beginnings));
     const judged = new Set([...spelling.longNumbers, ...(words ? spelling.longWords : [])]);
     this.alone = [...judged]
@@ -145,10 +91,8 @@ export class SourceSpans {
   /** Whether a text that ends in `tail` may go on with `added`. */
   allows(tail: string, added: string): boolean {
     const whole = tail + added;
-    for (const { 0: text, index } of whole.matchAll(RUN)) {
-      const end = index + text.length;
-      if (text.length >= LONG && !this.mayStand(whole, text, end)) return false;
-    }
+    for (const { 0: text, index } of whole.matchAll(RUN))
+      if (!this.mayStand(whole, text, index)) return false;
     return true;
   }
 
@@ -165,17 +109,29 @@ export class SourceSpans {
     return wrong.length < texts.length ? wrong : [];
   }
 
-  private mayStand(whole: string, text: string, end: number): boolean {
-    if (/^[0-9]/.test(text)) return !this.numbers || this.isNumber(whole, text, end);
-    if (!this.words || text === text.toUpperCase()) return true;
-    return (end === whole.length ? this.begun : this.words).has(text.toLowerCase());
+  private mayStand(whole: string, text: string, start: number): boolean {
+    const end = start + text.length;
+    if (!/^[0-9]/.test(text)) return this.isWord(text, end === whole.length);
+    if (!this.numbers) return true;
+    const after = WITHIN.exec(whole.slice(0, start))?.[0];
+    if (after === undefined && text.length < LONG) return true;
+    const fullHour = text === "00" || (text === "0" && end === whole.length);
+    return (after === ":" && fullHour) || this.isNumber(whole, this.numbers, end);
   }
 
-  private isNumber(whole: string, digits: string, end: number): boolean {
-    const joined = tailOf(whole.slice(0, end)).replace(/[^0-9]/g, "");
-    const both = [digits, joined];
-    if (both.some((each) => this.numbers!.has(each))) return true;
-    if (end === whole.length) return both.some((each) => this.begun.has(each));
+  private isWord(text: string, open: boolean): boolean {
+    if (text.length < LONG || !this.words || text === text.toUpperCase()) return true;
+    return (open ? this.begun : this.words).has(text.toLowerCase());
+  }
+
+  /** Whether the digits that end at `end` are a number: with those before a separator, if any. */
+  private isNumber(whole: string, numbers: ReadonlySet<string>, end: number): boolean {
+    const joined = tailOf(whole.slice(0, end))
+      .split(":")
+      .at(-1)!
+      .replace(/[^0-9]/g, "");
+    if (numbers.has(joined)) return true;
+    if (end === whole.length) return this.begun.has(joined);
     // A separator goes on with what is joined, if a digit follows.
     const follows = end + 1 === whole.length || /[0-9]/.test(whole[end + 1]!);
     return SEPARATORS.includes(whole[end]!) && follows && this.begun.has(joined);
@@ -193,11 +149,9 @@ export function sourceSpans(
   tgt: string,
 ): SourceSpans | null {
   const source = narrow(text);
-  const known = Object.hasOwn(COMPOSING, src);
-  const counted = known && /[0-9]/.test(source) && !composes(source.toLowerCase(), src);
-  const named = known && OTHER_SCRIPTS.includes(tgt);
-  if (!counted && !named) return null;
-  const numbers = counted ? numbersOf(source.toLowerCase(), src) : null;
+  const numbers = inDigits(source.toLowerCase(), src);
+  const named = OTHER_SCRIPTS.includes(tgt) && !OTHER_SCRIPTS.includes(src);
+  if (!numbers && !named) return null;
   return new SourceSpans(spelling, numbers, named ? namesOf(source) : null);
 }
 
@@ -213,33 +167,6 @@ export function banSpans(
   for (const id of wrong) scores[id] = -Infinity;
   if (scores.every((score) => score === -Infinity))
     wrong.forEach((id, at) => (scores[id] = before[at]!));
-}
-
-/** Whether a word of `text`, in lower case, makes a number that does not stand there in digits. */
-function composes(text: string, language: string): boolean {
-  return COMPOSING[language]!.test(text.replace(new RegExp(MULTIPLIED[language]!), ""));
-}
-
-/** Every number of `text`, in lower case, as it may be written. */
-function numbersOf(text: string, language: string): string[] {
-  const out: string[] = [];
-  for (const joined of text.match(new RegExp(JOINED, "g")) ?? []) {
-    const whole = joined.replace(THOUSANDS, (found) => found.replace(/[^0-9]/g, ""));
-    const runs = whole.match(/[0-9]+/g)!;
-    runs.forEach((_, first) => {
-      for (let end = first + 1; end <= Math.min(first + GROUPS, runs.length); end++)
-        out.push(runs.slice(first, end).join(""));
-    });
-  }
-  for (const spaced of text.match(SPACED) ?? []) out.push(spaced.replaceAll(" ", ""));
-  for (const found of text.matchAll(new RegExp(MULTIPLIED[language]!, "g"))) {
-    const runs = found[1]!.match(/[0-9]+/g)!;
-    const last = runs.at(-1)!.length;
-    const zeros = Object.values(TIMES[language]!)[found.slice(2).findIndex(Boolean)]!;
-    out.push(runs.join("") + "0".repeat(zeros));
-    if (runs.length > 1 && last <= zeros) out.push(runs.join("") + "0".repeat(zeros - last));
-  }
-  return out;
 }
 
 /** Every Latin word, its parts beside hyphens and apostrophes, and the same without accents. */
@@ -261,13 +188,6 @@ function narrow(text: string): string {
   return text.replace(/[０-９Ａ-Ｚａ-ｚ]/g, (char) =>
     String.fromCharCode(char.charCodeAt(0) - 0xfee0),
   );
-}
-
-/** A number, and a large one as a multiple of those that have a word. */
-function multiples(number: string): string[] {
-  if (number.length < LARGE) return [number];
-  const zeros = WORDS_FOR.filter((count) => number.endsWith("0".repeat(count)));
-  return [number, number.replace(/0+$/, ""), ...zeros.map((count) => number.slice(0, -count))];
 }
 
 function beginnings(span: string): string[] {
