@@ -62,8 +62,8 @@ class Spelling:
 class SourceSpans:
     """What the translation of one source may write of digits and of Latin letters.
 
-    A run of two or more digits, and a single one behind a separator ("1.5") or a colon, has to be a number of the
-    source; one of two or more letters that are not all capitals a word of the source, in any case, or a unit. A run
+    A run of two or more digits, and a single one behind a separator ("1.5") or beside a colon, has to be a number of
+    the source; one of two or more letters that are not all capitals a word of the source, in any case, or a unit. A run
     that grows has to be the beginning of such, and is not left before it is one. Digits behind a separator are one
     number with those before it ("1,147"); ":00" may follow any. `numbers` and `words` are None where nothing is asked
     of them.
@@ -112,7 +112,7 @@ class SourceSpans:
         if self._numbers is None:
             return True
         after = _WITHIN.search(whole, 0, run.start())
-        if after is None and len(text) < LONG:
+        if after is None and len(text) < LONG and not whole.startswith(":", end):
             return True
         full_hour = after is not None and after.group() == ":" and (text == "00" or (text == "0" and end == len(whole)))
         return full_hour or self._is_number(whole, self._numbers, end)

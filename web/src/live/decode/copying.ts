@@ -114,7 +114,7 @@ export class SourceSpans {
     if (!/^[0-9]/.test(text)) return this.isWord(text, end === whole.length);
     if (!this.numbers) return true;
     const after = WITHIN.exec(whole.slice(0, start))?.[0];
-    if (after === undefined && text.length < LONG) return true;
+    if (after === undefined && text.length < LONG && whole[end] !== ":") return true;
     const fullHour = text === "00" || (text === "0" && end === whole.length);
     return (after === ":" && fullHour) || this.isNumber(whole, this.numbers, end);
   }
