@@ -10,6 +10,11 @@ export default defineConfig({
   },
   plugins: [
     {
+      name: "style", // in place of the style sheet that build.mjs makes
+      resolveId: (id) => (id === "virtual:style" ? "\0style" : undefined),
+      load: (id) => (id === "\0style" ? 'export default ".attention-explorer {}"' : undefined),
+    },
+    {
       name: "markup", // as build.mjs does
       transform: (code, id) =>
         id.endsWith(".html") ? `export default ${JSON.stringify(code)}` : undefined,
