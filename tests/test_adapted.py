@@ -107,6 +107,7 @@ def test_a_summary_is_as_long_as_the_model_asks_for(made: Any, texts: list[str],
         assert longer.translate_batch([document], max_length=30, **method) == [trace.translation]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", SHAPES)
 def test_every_map_is_that_of_one_eager_pass(made: Any, texts: list[str], family: str) -> None:
     net, tokenizer, ours = made(family)

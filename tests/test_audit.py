@@ -35,6 +35,7 @@ def test_weak_and_skipped_versions_fail_and_no_service_is_said(
     assert found[0] == code and said in found[1]
 
 
+@pytest.mark.slow
 def test_versions_are_asked_for_by_their_public_part() -> None:
     pins = audit.pins()
     assert any(pin.startswith("torch==") for pin in pins) and not any("+" in pin for pin in pins)

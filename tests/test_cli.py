@@ -153,6 +153,7 @@ def test_an_interrupt_is_no_traceback() -> None:
         assert process.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_help_needs_no_heavy_library() -> None:
     code = (
         "import sys, translator.__main__ as m\n"
@@ -183,6 +184,7 @@ def test_a_trace_is_saved_whole(tiny: Translator, tmp_path: Path, capsys: pytest
     assert Trace.load(path).translation == trace.translation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 @pytest.mark.parametrize("cell", [[], ["--layer", "2", "--head", "1"]])
 def test_a_figure_is_a_page_that_needs_no_network(tmp_path: Path, kind: str, cell: list[str]) -> None:
@@ -357,6 +359,7 @@ def test_blocks_join_to_the_lines_that_they_were_cut_from(tiny: Translator) -> N
     assert "70,000" in complaints and "65,536" in complaints
 
 
+@pytest.mark.slow
 def test_what_steers_a_terminal_is_shown_and_not_obeyed(
     tiny_marian: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -59,6 +59,7 @@ def test_apt_is_for_root_then_playwright_then_an_error(
     assert bare_machine[-1][-1] == "chromium"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offered", [True, False])
 def test_the_headless_shell_is_preferred_and_another_browser_does_where_it_is_not_offered(
     offered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -213,6 +213,7 @@ def test_the_deadline_ends_the_work(tiny: Translator) -> None:
         next(steps)
 
 
+@pytest.mark.slow
 def test_threads_share_a_translator(tiny: Translator) -> None:
     texts = [f"Ich renne {n}." for n in range(12)]
     alone = [tiny.translate(text, max_length=15) for text in texts]

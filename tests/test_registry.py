@@ -222,6 +222,7 @@ def test_the_lesson_samples_as_a_page_may() -> None:
     assert temperature.value == decoding.setting("temperature").value
 
 
+@pytest.mark.slow
 def test_the_tab_of_positions_asks_what_the_registry_says() -> None:
     """Once its sliders began at 8 and 4, and what was refused at 2."""
     with gr.Blocks() as page:

@@ -34,6 +34,7 @@ def newcomers(engine: Translator) -> list[str]:
     return (ROOT / "assets" / "newcomers" / f"{engine.name}.txt").read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.slow
 def test_size_card_and_log(shipped: Translator) -> None:
     folder, config = shipped.bundle.folder, shipped.bundle.model.config
     assert folder is not None
@@ -76,6 +77,7 @@ def test_live_replayed_and_batched_decoding_agree(shipped: Translator) -> None:
             np.testing.assert_allclose(step.cross, trace.cross[:, :, t], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_beam_keeps_what_its_winner_read(shipped: Translator) -> None:
     went_on = []
     for text in newcomers(shipped)[-3:]:
@@ -121,6 +123,7 @@ def test_no_translation_loops(shipped: Translator, joined: int) -> None:
     assert not looping, looping
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [

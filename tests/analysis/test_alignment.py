@@ -21,6 +21,7 @@ from translator.errors import InputError
 LINKS = st.frozensets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
 
 
+@pytest.mark.slow
 @given(LINKS, LINKS.filter(bool), LINKS)
 def test_error_rate_equals_nltks(found, sure, possible):
     want = alignment_error_rate(Alignment(sure), Alignment(found), Alignment(possible | sure))
@@ -37,6 +38,7 @@ def test_error_rate_by_hand_over_two_sentences():
         error_rate([frozenset()], [Gold(frozenset(), frozenset())])
 
 
+@pytest.mark.slow
 @given(LINKS, LINKS)
 def test_pharaoh_round_trip(sure, possible):
     gold = Gold(sure, possible)

@@ -137,6 +137,7 @@ def check_sums(found: Alti) -> None:
     np.testing.assert_allclose(found.total.source.sum(-1) + found.total.target.sum(-1), 1, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_layers_are_joined_as_one_walk_back_through_the_model(tiny: Translator, trace: Trace) -> None:
     """Every path by itself: from a prediction down through the decoder, at some layer over to the encoder, and down."""
     found = alti(tiny, trace)

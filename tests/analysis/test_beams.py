@@ -15,6 +15,7 @@ from translator.decode.beam import penalty
 from translator.text import VocabularyTokenizer
 
 
+@pytest.mark.slow
 def test_every_path_is_scored_as_forced_decoding_scores_it(tiny: Translator, trace: Trace) -> None:
     tree = beam_tree(tiny, trace.source, beam=3, length_penalty=0.8, max_length=8)
     config = DecodeConfig(length_penalty=0.8)

@@ -57,6 +57,7 @@ def ask(measured: Translator, folder: Path, capsys: pytest.CaptureFixture[str]) 
     return asked
 
 
+@pytest.mark.slow
 def test_alti_has_rows_that_sum_to_1(measured: Translator, ask: Callable[..., Any]) -> None:
     found = ask("alti", TEXT)
     trace = measured.translate(TEXT, method="greedy")
@@ -66,6 +67,7 @@ def test_alti_has_rows_that_sum_to_1(measured: Translator, ask: Callable[..., An
     assert found["rows"] == [token.surface for token in trace.tgt]
 
 
+@pytest.mark.slow
 def test_the_arena_names_whom_to_believe(measured: Translator, ask: Callable[..., Any]) -> None:
     found = ask("arena", TEXT)
     want = arena(measured, measured.translate(TEXT, method="greedy"))
@@ -85,6 +87,7 @@ def test_omissions_keep_their_contract(measured: Translator, ask: Callable[..., 
     assert [word["text"] for word in found["target"]] == [word.text for word in want.target]
 
 
+@pytest.mark.slow
 def test_search_gives_rows_cells_states_and_the_joint_picture(measured: Translator, ask: Callable[..., Any]) -> None:
     index = stored_index(measured)
     assert index is not None and index.texts == SENTENCES and index.data == "sentences.txt"

@@ -32,6 +32,7 @@ def _share(share: list[float]) -> str:
     return "source share " + " ".join(f"{value:.2f}" for value in share)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("view", "options", "said"),
     [
@@ -99,6 +100,7 @@ def test_every_view_speaks_json() -> None:
     assert [name for name, parser in views() if "--json" not in parser._option_string_actions] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("view", "options", "want"),
     [
@@ -147,6 +149,7 @@ def test_a_refusal_in_json_is_a_refusal(capsys: pytest.CaptureFixture[str]) -> N
     assert said.out == "" and "layer is 99" in said.err
 
 
+@pytest.mark.slow
 def test_contrast_by_the_contract(tiny: Translator, capsys: pytest.CaptureFixture[str]) -> None:
     trace = tiny.translate(TEXT, method="greedy")
     word, other = (candidate.token for candidate in trace.steps[2].candidates[:2])
@@ -180,6 +183,7 @@ def test_patch_by_the_contract(tiny: Translator, capsys: pytest.CaptureFixture[s
     assert np.shape(noisy["restored"]) == (2, 2)
 
 
+@pytest.mark.slow
 def test_why_here_by_the_contract(tiny: Translator, capsys: pytest.CaptureFixture[str]) -> None:
     place = [*PLACE, "--query", "2", "--key", "3"]
     found = answer(capsys, "why-here", TEXT, *place)
@@ -195,6 +199,7 @@ def test_why_here_by_the_contract(tiny: Translator, capsys: pytest.CaptureFixtur
     assert f"score {found['score']:+.3f}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_decoder_lens_by_the_contract(tiny: Translator, capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, "decoder-lens", TEXT)
     assert found["layers"][-1] == found["translation"] == tiny.translate(TEXT, method="greedy").translation

@@ -51,6 +51,7 @@ def named(parts: Any, key: str = "name") -> float:
     return float(sum(part["value"] for part in parts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["integrated", "gradient", "occlusion"])
 def test_contrast(ask: Callable[..., Any], engine: Translator, source: str) -> None:
     """Tokens as shown and their ids are the same question; the step counts from 1."""
@@ -68,6 +69,7 @@ def test_contrast(ask: Callable[..., Any], engine: Translator, source: str) -> N
     assert (shown["total"], shown["parts"], shown["step"]) == (found["total"], found["parts"], 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", STATES)
 def test_patch(ask: Callable[..., Any], what: str) -> None:
     found = ask("patch", TEXT, OTHER, "--what", what)
@@ -81,12 +83,14 @@ def test_patch(ask: Callable[..., Any], what: str) -> None:
         np.testing.assert_allclose(found["restored"][0], np.eye(len(columns))[differs], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_decoder_lens(ask: Callable[..., Any], engine: Translator) -> None:
     found = ask("decoder-lens", TEXT)
     assert found["translation"] == engine.translate(TEXT, method="greedy").translation == found["layers"][-1]
     assert [type(each) for each in found["layers"]] == [str] * engine.bundle.model.config.encoder_layers
 
 
+@pytest.mark.slow
 def test_why_here(ask: Callable[..., Any], engine: Translator) -> None:
     key = engine.translate(TEXT, method="greedy").src[3].surface
     found = ask("why-here", TEXT, "--layer", "2", "--head", "1", "--query", "2", "--key", "4")
@@ -111,6 +115,7 @@ def test_search(ask: Callable[..., Any]) -> None:
     assert all(isinstance(hit[name], str) for hit in found["hits"] for name in ("source", "translation"))
 
 
+@pytest.mark.slow
 def test_arena(ask: Callable[..., Any]) -> None:
     found = ask("arena", TEXT)
     assert found["believe"] is None or found["believe"] in found["methods"]

@@ -126,6 +126,7 @@ def test_occlusion_is_a_pass_in_which_nobody_reads_the_word(engine: Translator) 
         assert found.source["occlusion"][number] == pytest.approx(want, abs=1e-4), word
 
 
+@pytest.mark.slow
 def test_marian_by_transformers_with_plain_hooks(marian: tuple[Translator, MarianMTModel]) -> None:
     """As Yin and Neubig's own code does it: backward from the difference of logits, a hook on the embedding."""
     engine, net = marian

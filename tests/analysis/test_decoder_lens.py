@@ -15,6 +15,7 @@ from translator.analysis.decoder_lens import decoder_lens
 TEXT = "Das Haus ist groß, aber alt."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["pre", "post", "embedding norm", "unequal", "padded"])
 @pytest.mark.parametrize("settings", [{"method": "greedy"}, {"method": "beam", "beam": 3}, {"max_length": 5}])
 def test_the_last_layer_gives_the_translation(

@@ -46,6 +46,7 @@ def test_ranks_are_places_in_the_sorted_vocabulary(tiny: Translator, trace: Trac
     assert max(want) > 1
 
 
+@pytest.mark.slow
 def test_the_verdict_compares_what_a_search_compares(tiny: Translator, trace: Trace) -> None:
     """A wide beam's find is better than the greedy choice: a search error of greedy search, a model error of none."""
     wide = tiny.translate(trace.source, method="beam", beam=32, length_penalty=0.0)

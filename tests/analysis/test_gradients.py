@@ -70,6 +70,7 @@ def test_from_embeddings_the_model_is_the_same(
     torch.testing.assert_close(found, want, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_gradient_x_input_is_captums(in_double: Translator, trace: Trace, by_captum: tuple) -> None:
     from captum.attr import LayerGradientXActivation  # a second of processor time
 
@@ -136,6 +137,7 @@ def test_the_gradient_of_a_score_of_ones_own_equals_finite_differences(in_double
         assert found.source[0, index] == pytest.approx(slope, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_many_points_go_in_several_batches(tiny: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = integrated_gradients(tiny, trace, points=30)
     monkeypatch.setattr("translator.analysis.gradients.ROWS", 40)

@@ -172,6 +172,7 @@ def test_a_pattern_put_in_by_hand(runs: Runs, monkeypatch: pytest.MonkeyPatch) -
     assert restored(runs, [[Patch("encoder", "pattern", 1, 1)]])[0] == pytest.approx(want, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_patched_translation(tiny: Translator) -> None:
     runs = minimal_pair(tiny, CLEAN, CORRUPT, **SAME)
     nothing, everything = (patched_translation(tiny, runs, each) for each in ([], [Patch("encoder", "residual", 0)]))
@@ -185,6 +186,7 @@ def test_a_patched_translation(tiny: Translator) -> None:
         assert found.restored == pytest.approx(restored(runs, [patches])[0], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_patch_in_the_decoder_moves_the_next_word(tiny: Translator) -> None:
     """With the clean run's last state at the step, the patched model says there what the clean one says."""
     runs = minimal_pair(tiny, CLEAN, CORRUPT, **SAME)
@@ -192,6 +194,7 @@ def test_a_patch_in_the_decoder_moves_the_next_word(tiny: Translator) -> None:
     assert found.ids[2] == int(tiny.translate(CLEAN, method="greedy").tgt[2].id)
 
 
+@pytest.mark.slow
 def test_without_a_step_it_is_where_the_translations_part(tiny: Translator) -> None:
     runs = minimal_pair(tiny, CLEAN, CORRUPT)
     first, second = (tiny.translate(text, method="greedy") for text in (CLEAN, CORRUPT))
@@ -221,6 +224,7 @@ def test_sentences_of_different_length(tiny: Translator) -> None:
     assert grid(runs, "pattern", "decoder").restored.shape == (2, 2)
 
 
+@pytest.mark.slow
 def test_noise_is_the_other_corruption(tiny: Translator) -> None:
     runs = noisy_pair(tiny, CLEAN, [1], step=2, strength=5, draws=3, max_length=8)
     again = noisy_pair(tiny, CLEAN, [1], step=2, strength=5, draws=3, max_length=8)
@@ -235,6 +239,7 @@ def test_noise_is_the_other_corruption(tiny: Translator) -> None:
         patched_translation(tiny, runs, [])
 
 
+@pytest.mark.slow
 def test_without_a_step_noise_is_judged_where_it_costs_most(tiny: Translator) -> None:
     """By hand: the embedding's weight replaced by the noisy vector, the model run as it is."""
     trace = tiny.translate(CLEAN, method="greedy", max_length=8)

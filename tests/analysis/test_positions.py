@@ -35,6 +35,7 @@ def test_a_shift_is_the_table_from_there(tiny: Translator, side: str) -> None:
         torch.testing.assert_close(getattr(changed, name), want)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_compiled_or_not_the_positions_are_the_changed_ones(
     tiny: Translator, compiled: Translator, trace: Trace, side: Side

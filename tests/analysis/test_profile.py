@@ -134,6 +134,7 @@ def own(tiny_checkpoint: Path, tmp_path: Path) -> Translator:
     return translator.load(shutil.copytree(tiny_checkpoint, tmp_path / "own"), device="cpu")
 
 
+@pytest.mark.slow
 def test_a_profile_is_shipped_with_its_checkpoint(own: Translator) -> None:
     gold = shipped_gold(("de", "en"))
     assert gold is not None and stored_profile(own) is None
@@ -213,6 +214,7 @@ def test_a_malformed_profile_is_left_out_of_a_translation(
     assert "profile" not in payload_of(own, trace) and "left out" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [True, False])
 def test_a_profile_that_the_manifest_does_not_list_is_not_followed(
     own: Translator, tmp_path: Path, listed: bool
@@ -261,6 +263,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_said_to_be_stored(
     own: Translator, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +279,7 @@ def test_what_was_measured_is_said_to_be_stored(
         assert again is not None and again.alignment is not None and again.alignment["sentences"] == 2
 
 
+@pytest.mark.slow
 def test_rates_by_a_set_of_ones_own_are_told_and_not_stored(
     own: Translator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

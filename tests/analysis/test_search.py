@@ -46,6 +46,7 @@ def corpus(tiny: Translator, index: Index) -> Corpus:
     return Corpus(tiny, index)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_index_holds_each_rows_best_key(index: Index, traces: Sequence[Trace], kind: str) -> None:
     at = index.rows_at(kind)
@@ -146,6 +147,7 @@ def test_what_is_like_a_cell_is_what_brute_force_finds(
         np.testing.assert_allclose(scores, sorted(best.values(), reverse=True), atol=0.02)
 
 
+@pytest.mark.slow
 def test_the_index_comes_back_as_it_was_stored(tiny_checkpoint: Path, tmp_path: Path) -> None:
     folder = tmp_path / "tiny"
     shutil.copytree(tiny_checkpoint, folder)
@@ -188,6 +190,7 @@ def test_a_damaged_index_is_refused(
         stored_index(made)
 
 
+@pytest.mark.slow
 def test_an_index_that_nobody_vouches_for_or_that_unpacks_to_much_is_not_read(
     tiny_checkpoint: Path, tmp_path: Path, index: Index
 ) -> None:

@@ -125,6 +125,7 @@ def test_layouts_are_three_tables_of_one_shape(model: Translator) -> None:
     np.testing.assert_array_equal(stations.position_layouts(model, 12, 8)["learned"], tables["learned"])
 
 
+@pytest.mark.slow
 def test_without_the_scale_the_variance_grows_with_the_width() -> None:
     widths = (4, 64, 256)
     found = stations.dot_product_variances(widths, samples=20_000)

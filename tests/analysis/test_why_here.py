@@ -24,6 +24,7 @@ def translated(engine: Translator) -> Trace:
     return engine.translate("Das Haus ist groß, aber alt.", method="greedy", max_length=8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("where", CELLS, ids=lambda where: f"{where[0]}{where[1]}")
 def test_the_shares_sum_to_the_score(laid_out: Callable[[str], Translator], layout: str, where: tuple) -> None:

@@ -101,6 +101,7 @@ def test_a_checkpoint_is_asked_what_its_decoding_costs(folder: Path, monkeypatch
         load_bundle(folder, device="cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tiny_checkpoint", "tiny_marian"])
 def test_weights_that_do_not_fit_into_memory_are_refused_unread(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path

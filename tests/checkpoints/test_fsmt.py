@@ -116,6 +116,7 @@ def test_spans_point_into_what_was_typed_and_what_was_produced(made: Any, texts:
                 assert part == token.surface
 
 
+@pytest.mark.slow
 def test_an_escape_and_a_split_hyphen_stand_for_the_character_that_was_typed(made: Any) -> None:
     src = made()[3].bundle.src
     text = "it's well-known"
@@ -158,6 +159,7 @@ def test_greedy_and_beam_ids_are_those_of_transformers(made: Any, texts: list[st
         assert ours.translate_batch(chosen, max_length=limit, **method) == [trace.translation for trace in traces]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_map_and_log_probability_is_that_of_eager_attention(made: Any, texts: list[str], shape: str) -> None:
     _, tokenizer, net, ours = made(shape)
@@ -181,6 +183,7 @@ def test_every_map_and_log_probability_is_that_of_eager_attention(made: Any, tex
         np.testing.assert_allclose([step.log_prob for step in trace.steps], log_probs, atol=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_converted_it_translates_as_before(made: Any, texts: list[str], shape: str, tmp_path: Path) -> None:
     folder, *_, ours = made(shape)

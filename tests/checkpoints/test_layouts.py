@@ -186,6 +186,7 @@ def theirs(ids: list[int], special: list[int]) -> list[int]:
     return [special[id] if id < 4 else id for id in ids]
 
 
+@pytest.mark.slow
 def test_annotated_logits_and_weights(annotated: Any, tmp_path: Path) -> None:
     folder, state = annotated
     bundle = load_bundle(convert(folder, tmp_path / "out", heads=HEADS))
@@ -204,6 +205,7 @@ def test_annotated_logits_and_weights(annotated: Any, tmp_path: Path) -> None:
     torch.testing.assert_close(torch.from_numpy(found.log_probs), log_probs, atol=1e-4, rtol=0)
 
 
+@pytest.mark.slow
 def test_annotated_greedy_tokens(annotated: Any, tmp_path: Path) -> None:
     folder, state = annotated
     bundle = load_bundle(convert(folder, tmp_path / "out", heads=HEADS))

@@ -92,6 +92,7 @@ def test_banned_sequences_are_those_of_transformers(
     assert native.model.config.banned_sequences == ours.model.config.banned_sequences != ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_no_sequence_is_repeated_like_transformers(
     made_marian: Any, marian_texts: list[str], size: int, tmp_path: Path
@@ -179,6 +180,7 @@ def test_a_folder_translates_and_its_trace_is_whole(made_marian: Any, tmp_path: 
     assert translator.Trace.load(tmp_path / "trace.npz").tgt == trace.tgt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["opus", "unequal", "untied"])
 def test_converted_it_is_native_and_the_same(made_marian: Any, tmp_path: Path, shape: str) -> None:
     folder, _, bundle = made_marian(shape)

@@ -120,6 +120,7 @@ def test_a_folder_with_a_sentencepiece_model_alone_gives_its_ids_one_further(
         assert found == generated(net, [*src.ids(text), *src.closing_ids], start, 1, 9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["m2m100", "mbart50"])
 def test_what_config_leaves_out_is_what_transformers_takes_for_granted(made: Any, tmp_path: Path, family: str) -> None:
     folder, _, net, _ = made(family)
@@ -131,6 +132,7 @@ def test_what_config_leaves_out_is_what_transformers_takes_for_granted(made: Any
     assert (config.activation, config.scale_embeddings) == (default.activation_function, default.scale_embedding)
 
 
+@pytest.mark.slow
 def test_what_config_files_alone_say_of_languages(made: Any, tmp_path: Path) -> None:
     """NLLB's first layout had the language behind the text; a forced first token may stand in the generation's file."""
     folder = made("nllb")[0]
@@ -172,6 +174,7 @@ def test_positions_that_are_stored_must_be_ours(made: Any, tmp_path: Path) -> No
             load_bundle(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", maker.FAMILIES)
 def test_spans_point_into_what_was_typed(made: Any, texts: list[str], family: str) -> None:
     src = made(family)[3].bundle.src
@@ -207,6 +210,7 @@ def test_greedy_and_beam_ids_are_those_of_transformers(
         assert batch == [trace.translation for trace in traces]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "shape"), CASES)
 def test_every_map_and_logit_is_that_of_eager_attention(made: Any, texts: list[str], family: str, shape: str) -> None:
     _, tokenizer, net, ours = made(family, shape)
@@ -228,6 +232,7 @@ def test_every_map_and_logit_is_that_of_eager_attention(made: Any, texts: list[s
         np.testing.assert_allclose([step.log_prob for step in trace.steps], log_probs, atol=2e-4)
 
 
+@pytest.mark.slow
 def test_a_translation_begins_with_its_language_and_says_which(made: Any) -> None:
     ours = made("nllb")[3]
     trace = ours.translate("This is a test.", src="eng_Latn", tgt="fra_Latn")
@@ -241,6 +246,7 @@ def test_a_translation_begins_with_its_language_and_says_which(made: Any) -> Non
     assert len(ours.bundle.languages[0]) > 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", maker.FAMILIES)
 def test_converted_it_translates_as_before(made: Any, texts: list[str], family: str, tmp_path: Path) -> None:
     folder, *_, ours = made(family)
@@ -251,6 +257,7 @@ def test_converted_it_translates_as_before(made: Any, texts: list[str], family: 
         np.testing.assert_allclose(one.cross, other.cross, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_an_unknown_language_is_refused_by_name(made: Any) -> None:
     ours: Translator = made("nllb")[3]
     with pytest.raises(InputError, match=r"'deu'; this checkpoint knows ace_Arab.*in all"):

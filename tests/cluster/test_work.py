@@ -81,6 +81,7 @@ def test_scores_are_those_of_the_whole_file(size: int, tiny: Translator, tmp_pat
     assert "nrefs:var" in whole.score.bleu_signature
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 100])
 def test_a_profile_is_that_of_the_whole_corpus(size: int, tiny: Translator, tmp_path: Path) -> None:
     path = file(

@@ -118,6 +118,7 @@ def text_of(ids: Sequence[int]) -> str:
     return "".join(PIECES[id_] for id_ in ids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_forbidden_is_what_a_second_reading_forbids(seed: int) -> None:
     """Walks that keep the rule, at each step of which every token is judged by the whole text."""
@@ -313,6 +314,7 @@ def test_the_spelling_of_a_vocabulary_spells_its_texts(level: str) -> None:
         assert texts[4 + 0x31] == "1" and texts[4 + 0xE4] == "\ufffd"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"method": "greedy"}, {"method": "beam", "beam": 3}, {"method": "sample"}])
 def test_the_setting_reaches_every_way_to_translate(
     tiny: Translator, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch

@@ -36,6 +36,7 @@ def by_hand(model: Transformer, ids: Sequence[int], config: DecodeConfig) -> flo
     return float(whole.log_probs.sum() / penalty(len(ids), config) + coverage)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("heads", [None, ((0, 1),), ((0, 0), (0, 1))])
 @pytest.mark.parametrize("beta", [0.2, 3.0])

@@ -58,6 +58,7 @@ def score(model: Transformer, src: Sequence[int], ids: Sequence[int]) -> float:
     return float(logits.log_softmax(-1).gather(1, tgt[0, 1:, None]).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", ["wu", "power"])
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
@@ -229,6 +230,7 @@ def test_stop_is_asked_before_every_step(wide: Transformer, config: DecodeConfig
         next(searching)
 
 
+@pytest.mark.slow
 def test_sampling_is_repeatable_and_follows_the_seed(wide: Transformer) -> None:
     found = {run_through(wide, SOURCE, DecodeConfig(method="sample", seed=seed))[1].ids for seed in range(8)}
     again = {run_through(wide, SOURCE, DecodeConfig(method="sample", seed=seed))[1].ids for seed in range(8)}
@@ -266,6 +268,7 @@ def test_sampling_draws_from_the_filtered_softmax(model: Transformer, temperatur
     assert (found - expected).abs().max() < 4 * (0.25 / 400) ** 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", METHODS)
 @pytest.mark.parametrize("rows", [1, 4, 64])
 def test_a_batch_gives_the_tokens_of_single_searches(wide: Transformer, config: DecodeConfig, rows: int) -> None:

@@ -91,6 +91,7 @@ def test_steps_equal_the_rows_of_decode(
         session.step(tgt_ids[:, 0])
 
 
+@pytest.mark.slow
 @torch.inference_mode()
 def test_a_source_of_which_nothing_may_be_read_has_maps_of_zeros(make_model: Callable[..., Transformer]) -> None:
     unread = Encoded.without_maps(torch.randn(1, 3, 16), torch.zeros(1, 3, dtype=torch.bool))
@@ -98,6 +99,7 @@ def test_a_source_of_which_nothing_may_be_read_has_maps_of_zeros(make_model: Cal
     assert not step.cross.any() and bool(step.logits.isfinite().all())
 
 
+@pytest.mark.slow
 @torch.inference_mode()
 def test_one_hypothesis_becomes_three_and_one_again(make_model: Callable[..., Transformer], batch: Batch) -> None:
     model = make_model()
@@ -283,6 +285,7 @@ def test_memory_counts_the_packed_weights(
     assert engine.nbytes == plain + sum(m.packed_nbytes for m in linear) + packed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [*HABITS[:-1], pytest.param(HABITS[-1], marks=pytest.mark.slow)])
 @pytest.mark.parametrize("stored", ["float", "half"])
 @pytest.mark.parametrize("read", ["whole", "padded", "nothing"])
@@ -357,6 +360,7 @@ def test_a_shallow_copy_is_another_model(make_model: Callable[..., Transformer],
         assert not torch.allclose(found.memory, engine.encode(src_ids, None).memory)
 
 
+@pytest.mark.slow
 def test_exp_is_within_rounding() -> None:
     @numba.njit
     def of_each(x: np.ndarray) -> np.ndarray:

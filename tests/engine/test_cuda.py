@@ -94,6 +94,7 @@ def ready(model: Transformer, device: str) -> CudaEngine:
     return engine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", HABITS)
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("source", [0, 2], ids=["whole", "padded"])
@@ -144,6 +145,7 @@ def test_a_search_finds_the_same(
     assert len(made) == (3 if settings["method"] == "beam" else 2)  # the first without a search
 
 
+@pytest.mark.slow
 @torch.inference_mode()
 def test_hypotheses_that_become_more_go_on_elsewhere(
     make_model: Callable[..., Transformer], batch: Batch, made: Made, second: str
@@ -197,6 +199,7 @@ def test_gated_heads_are_stepped_kernel_by_kernel(
         torch.testing.assert_close(step.logits[0].cpu(), want[t], **CLOSE)
 
 
+@pytest.mark.slow
 def test_a_model_that_moves_begins_anew(make_model: Callable[..., Transformer], made: Made, second: str) -> None:
     engine = ready(make_model(), second)
     made.clear()
@@ -212,6 +215,7 @@ def test_a_model_that_moves_begins_anew(make_model: Callable[..., Transformer], 
     assert len(made) == 1
 
 
+@pytest.mark.slow
 def test_another_model_with_the_same_parts_is_not_served(
     make_model: Callable[..., Transformer], made: Made, second: str
 ) -> None:

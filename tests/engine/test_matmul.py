@@ -67,6 +67,7 @@ def test_three_bytes_hold_every_bit_of_24(rows: int) -> None:
         np.testing.assert_array_equal(out, weight[0, :, 0, first : first + rows].T)
 
 
+@pytest.mark.slow
 def test_a_product_of_what_is_not_contiguous_is_refused() -> None:
     weight, ones = np.ones((1, 4, 1, 16), np.float32), np.ones((1, 4, 1), np.float32)
     x, out = np.ones((1, 32), np.float32)[:, ::2], np.zeros((1, 4), np.float32)

@@ -21,6 +21,7 @@ def test_every_word_piece_and_id_stands_on_the_strip(make_trace):
     assert shown.count("die") == 4 and "Bü" in shown and "cher" in shown
 
 
+@pytest.mark.slow
 def test_a_long_sentence_takes_more_lines(make_trace):
     trace = make_trace()
     one, many = (subword_strip(trace.src, trace.source, line=n) for n in (200, 20))

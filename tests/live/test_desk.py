@@ -51,6 +51,7 @@ COUNTED = (
 )
 
 
+@pytest.mark.slow
 def test_a_typed_text_is_told_of_as_the_server_does(tiny: Translator, ask: Callable[..., Any]) -> None:
     answers = ask(*(("inspect", {"text": text}) for text in COUNTED))
     for text, found in zip(COUNTED, answers, strict=True):
@@ -58,6 +59,7 @@ def test_a_typed_text_is_told_of_as_the_server_does(tiny: Translator, ask: Calla
         assert {name: found["value"][name] for name in expected} == expected, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_what_a_head_is_worth(kind: str, tiny: Translator, ask: Callable[..., Any]) -> None:
     (found,) = ask(("board", {"kind": kind}))
@@ -67,6 +69,7 @@ def test_what_a_head_is_worth(kind: str, tiny: Translator, ask: Callable[..., An
     assert found["value"]["roles"] == expected["roles"]
 
 
+@pytest.mark.slow
 def test_a_translation_with_heads_off(tiny: Translator, ask: Callable[..., Any]) -> None:
     trace = tiny.translate(TEXT, method="greedy")
     off = interventions.silence(tiny.bundle.model, [("cross", 0, 1), ("encoder", 1, 0), ("decoder", 0, 0)])
@@ -133,6 +136,7 @@ def test_figures_are_drawn_as_by_python(
         assert found["value"].get(told) == expected.get(told)
 
 
+@pytest.mark.slow
 def test_a_forced_target_with_its_ranks(tiny: Translator, ask: Callable[..., Any]) -> None:
     (found,) = ask(("view", {"view": "force", "options": {"target": "The park."}}))
     expected = forced.force(tiny, TEXT, "The park.", method="greedy")
@@ -141,6 +145,7 @@ def test_a_forced_target_with_its_ranks(tiny: Translator, ask: Callable[..., Any
     assert [row[0].strip("␣") for row in rows] == [token.surface.strip() for token in expected.trace.tgt]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", ["", "house"])
 def test_an_edit_goes_on_as_in_python(choice: str, tiny: Translator, ask: Callable[..., Any]) -> None:
     (found,) = ask(("view", {"view": "edit", "options": {"step": 2, "choice": choice}}))
@@ -151,6 +156,7 @@ def test_an_edit_goes_on_as_in_python(choice: str, tiny: Translator, ask: Callab
     assert found["value"]["lines"][1][1]["text"] == expected.translation
 
 
+@pytest.mark.slow
 def test_the_beams_of_a_search(tiny: Translator, ask: Callable[..., Any]) -> None:
     (found,) = ask(("view", {"view": "beams", "options": {"beam": 3, "penalty": 0.6}}))
     expected = tiny.translate(TEXT, method="beam", beam=3, length_penalty=0.6)
@@ -161,11 +167,13 @@ def test_the_beams_of_a_search(tiny: Translator, ask: Callable[..., Any]) -> Non
     assert len(found["value"]["table"]["rows"]) == len(ends)
 
 
+@pytest.mark.slow
 def test_a_view_that_is_not_there_says_where_it_is(ask: Callable[..., Any]) -> None:
     (found,) = ask(("view", {"view": "lens", "options": {}}))
     assert "translator serve" in found["text"]
 
 
+@pytest.mark.slow
 def test_a_trace_file_is_read_by_python(tiny: Translator, ask: Callable[..., Any], tmp_path: Path) -> None:
     (found,) = ask(("npz", {"settings": {"method": "beam", "beam": 3}}))
     path = tmp_path / "trace.npz"
@@ -178,6 +186,7 @@ def test_a_trace_file_is_read_by_python(tiny: Translator, ask: Callable[..., Any
     np.testing.assert_allclose(trace.log_probs, expected.log_probs, atol=1e-4, rtol=0)
 
 
+@pytest.mark.slow
 def test_every_step_is_told_and_the_checkpoint_is_fetched_once(
     run_node: Callable[..., Any], site: Path, tiny: Translator
 ) -> None:
@@ -193,6 +202,7 @@ def test_every_step_is_told_and_the_checkpoint_is_fetched_once(
     assert sorted(path for path, _ in found["asked"]) == sorted(entry["path"] for entry in entries)
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_fetched_again_and_then_refused(
     run_node: Callable[..., Any], site: Path, tmp_path: Path
 ) -> None:

@@ -116,11 +116,13 @@ def check(both: tuple[dict, Any], floats: Any) -> None:
         assert step["entropy"] == pytest.approx(float(entropy(torch.from_numpy(log_probs[t]))), abs=2e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIONS)
 def test_every_option_gives_pytorchs_maps_and_probabilities(name: str, both: Any, floats: Any) -> None:
     check(both(OPTIONS[name]), floats)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["as it is", "odd sizes", "unequal depth, heads and width", "post-norm"])
 def test_gates_of_every_kind(name: str, both: Any, floats: Any) -> None:
     check(both(OPTIONS[name], gated=True), floats)
@@ -171,6 +173,7 @@ def test_heads_of_a_trained_model(name: str, text: str, run_node: Any) -> None:
         np.testing.assert_allclose(found[kind], values, atol=5e-5, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["as it is", "odd sizes", "learned positions"])
 def test_float32_weights(name: str, both: Any, floats: Any) -> None:
     check(both(OPTIONS[name], "float32"), floats)
@@ -194,6 +197,7 @@ def refusal(run_node: Any, tmp_path: Path, changes: dict[str, Any], damage: Any 
     return run_node("refusal.mjs", {"config": config, "weights": str(path)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -211,6 +215,7 @@ def test_what_the_engine_does_not_compute_is_refused_by_name(
     assert said in refusal(run_node, tmp_path, changes)
 
 
+@pytest.mark.slow
 def test_weights_that_are_cut_off_are_refused(run_node: Any, tmp_path: Path) -> None:
     def cut(path: Path) -> None:
         path.write_bytes(path.read_bytes()[:-100])

@@ -177,6 +177,7 @@ def test_heads_that_are_gated(settings: dict[str, Any], tiny: Translator, ask: C
     compare(tiny, tiny.translate(GERMAN[1], gates=gates, **settings), found["trace"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"method": "greedy"}, {"method": "beam", "beam": 4}])
 def test_live_steps_are_told_of_in_the_same_messages(
     settings: dict[str, Any], tiny: Translator, ask: Callable[..., Any]
@@ -196,11 +197,13 @@ def test_live_steps_are_told_of_in_the_same_messages(
         assert not list(differences(ours, theirs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_what_is_left_half_way_gives_its_memory_back(method: str, tiny: Translator, ask: Callable[..., Any]) -> None:
     ask(tiny, [{"text": GERMAN[0], "settings": {"method": method}}] * 3, leaveAfter=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
     [
@@ -230,6 +233,7 @@ def test_refusals_are_in_the_same_words(asked: dict[str, Any], tiny: Translator,
     assert found["refused"] == str(refused.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "said"),
     [

@@ -67,6 +67,7 @@ def answer(http: httpx.Client, path: str, body: Any) -> tuple[str, Any]:
     return lines[-2].removeprefix("event: "), json.loads(lines[-1].removeprefix("data: "))
 
 
+@pytest.mark.slow
 def test_translate_gives_what_python_gives(client: Client, tiny_checkpoint: Path) -> None:
     model = load(tiny_checkpoint, device="cpu")
     assert client.predict(TEXT, api_name="/translate") == model.translate(TEXT).translation
@@ -74,6 +75,7 @@ def test_translate_gives_what_python_gives(client: Client, tiny_checkpoint: Path
     assert client.predict(TEXT, "de-en", beam, api_name="/translate") == model.translate(TEXT, **beam).translation
 
 
+@pytest.mark.slow
 def test_trace_gives_every_step_and_every_map(client: Client, tiny_checkpoint: Path) -> None:
     model = load(tiny_checkpoint, device="cpu")
     model.compile(wait=True)  # as the server's is
@@ -87,6 +89,7 @@ def test_trace_gives_every_step_and_every_map(client: Client, tiny_checkpoint: P
     assert [token["text"] for token in found["tgt"]] == [token.surface for token in want.tgt]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -118,6 +121,7 @@ def test_only_the_two_are_endpoints(http: httpx.Client) -> None:
     assert http.post("/gradio_api/api/translate", json={"data": [TEXT, "de-en", {}]}).status_code == 404
 
 
+@pytest.mark.slow
 def test_calls_go_through_the_pages_gate(live: Any, http: httpx.Client, slow: Any) -> None:
     posted = [http.post(CALLS[0], json={"text": TEXT}) for _ in range(8)]
     answers = [http.get(f"/gradio_api/call/translate/{each.json()['event_id']}").text for each in posted]
@@ -136,6 +140,7 @@ def test_a_call_that_nobody_reads_is_given_up(live: Any, http: httpx.Client, slo
     assert slow.steps == counted
 
 
+@pytest.mark.slow
 def test_the_example_of_the_readme_runs(live: Any, capsys: pytest.CaptureFixture[str]) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
@@ -226,6 +231,7 @@ def check_settings(http: httpx.Client, cases: int) -> None:
     run()
 
 
+@pytest.mark.slow
 def test_any_settings_are_judged(http: httpx.Client) -> None:
     check_settings(http, 60)
 

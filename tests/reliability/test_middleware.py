@@ -290,6 +290,7 @@ CALLS = st.sampled_from(["join", "cancel", "reset", "function", "endpoint:transl
 KEYS = st.sampled_from(["data", "fn_index", "session_hash", "component_id", "fn_name", "event_id", "trigger_id"])
 
 
+@pytest.mark.slow
 @given(CALLS, st.dictionaries(KEYS, JSON) | JSON)
 def test_any_body_is_refused_or_becomes_sound_json(call: str, values: Any) -> None:
     try:

@@ -23,6 +23,7 @@ def traces(make_trace: Callable[..., Trace]) -> list[Trace]:
     return [make_trace(seed, layers=2, heads=2, source=words(5 + seed), target=words(4 + seed)) for seed in range(4)]
 
 
+@pytest.mark.slow
 def test_ten_thousand_inserts_stay_within_the_bytes(make_trace: Callable[..., Trace]) -> None:
     trace, store = make_trace(1, layers=6, heads=8, source=words(24), target=words(20)), TraceStore()
     ids = [store.put(("sha", "text", i), trace) for i in range(10_000)]

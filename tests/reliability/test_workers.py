@@ -185,6 +185,7 @@ def test_connections_of_one_address_go_to_one_worker_and_a_dead_one_is_replaced(
         assert set(after.values()) == children(parent.pid)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
 def test_all_end_together_when_told_to(name: signal.Signals) -> None:
     port = free_port()
@@ -206,6 +207,7 @@ def test_workers_whose_parent_was_killed_end() -> None:
         until(lambda: not any(map(alive, found)))
 
 
+@pytest.mark.slow
 def test_a_worker_that_cannot_start_ends_all_and_says_why() -> None:
     port = free_port()
     with running("-c", PLAIN, str(port), "fails") as parent:

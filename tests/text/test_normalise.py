@@ -28,6 +28,7 @@ def test_doing_it_twice_changes_nothing(odd_texts, data, config):
     assert normalise(once, config).text == once
 
 
+@pytest.mark.slow
 @given(st.text("你國。，“”,.!;: a1Ａ", max_size=8))
 def test_doing_it_twice_changes_no_marks_beside_chinese(text):
     once = normalise_text(text, ZH)
@@ -66,6 +67,7 @@ def test_chunked_nfc_equals_unicodedata(odd_texts, data):
     assert len(_move([(i, i + 1) for i in range(len(text))], edits)) == len(unicodedata.normalize("NFC", text))
 
 
+@pytest.mark.slow
 def test_nfc_of_every_pair_that_composes():
     for code in range(0x110000):
         parts = unicodedata.normalize("NFD", chr(code)) if not 0xD800 <= code < 0xE000 else ""

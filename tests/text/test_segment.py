@@ -51,6 +51,7 @@ def test_alphabetic_words(text, want):
     assert _read(text, "en") == want
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "language", "want"),
     [
@@ -94,6 +95,7 @@ def test_chinese_words(text, want):
     assert _read(text, "zh") == want
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["的了是在我有他这上们来到时大地为子中你说", "龘" * 20])
 def test_a_long_run_takes_time_in_proportion(run):
     words("中", "zh")

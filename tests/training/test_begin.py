@@ -54,6 +54,7 @@ def same(one: Bundle | torch.nn.Module, other: Bundle | torch.nn.Module) -> bool
     return a.keys() == b.keys() and all(torch.allclose(a[name], b[name], atol=1e-6) for name in a)
 
 
+@pytest.mark.slow
 def test_it_takes_over_weights_vocabularies_shape_and_units(
     toy_config: Make, toy_data: Path, toy_checkpoint: Path, tmp_path: Path
 ) -> None:

@@ -109,6 +109,7 @@ def test_a_run_from_before_its_text_was_kept_goes_on(toy_config: Make, toy_data:
         assert set(json.loads((run / "text.json").read_text())) == {"train", "dev"}
 
 
+@pytest.mark.slow
 def test_a_run_may_be_made_longer_and_be_looked_at_otherwise(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     train(toy_config(steps=4, eval_every=2, average=2)[0], toy_data, run)
@@ -166,6 +167,7 @@ def test_where_nothing_was_trained_other_settings_begin_anew(toy_config: Make, t
     assert told(run)["level"] == "word"
 
 
+@pytest.mark.slow
 def test_what_lies_beyond_the_state_is_not_averaged(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     config, _ = toy_config(steps=6, eval_every=2)
     run = tmp_path / "run"
@@ -185,6 +187,7 @@ def test_a_state_of_something_else_is_named(toy_config: Make, toy_data: Path, tm
         build(config, toy_data, run)
 
 
+@pytest.mark.slow
 def test_a_state_of_another_model_is_named(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     """As where vocabularies were exchanged by hand."""
     run, config = tmp_path / "run", toy_config(steps=2, eval_every=2)[0]
@@ -196,6 +199,7 @@ def test_a_state_of_another_model_is_named(toy_config: Make, toy_data: Path, tmp
             build(config, toy_data, run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["best.pt", "weights-000000004.pt"])
 @pytest.mark.parametrize("content", [[1], {"a": 1}, {"a": torch.zeros(2)}, b"\x00 torn"])
 def test_damaged_weights_are_named_by_an_export(
@@ -284,6 +288,7 @@ def test_two_trainings_in_one_folder_are_refused_in_words_until_the_first_is_gon
     assert main(asked) == 0, "the system has taken the lock back"
 
 
+@pytest.mark.slow
 def test_a_training_that_ended_leaves_its_folder_free(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     config, _ = toy_config(steps=2, eval_every=2)
     train(config, toy_data, tmp_path / "run")

@@ -97,6 +97,7 @@ def test_export_only_takes_what_a_run_has_and_writes_nothing_into_it(
     assert load_bundle(out, device="cpu").card == "# Ours\n"
 
 
+@pytest.mark.slow
 def test_the_mean_with_the_run_before_is_a_candidate(
     toy_config: Make, toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +137,7 @@ def test_the_mean_with_the_two_runs_before_is_a_candidate(
         assert torch.equal(value, torch.stack([end[name] for end in kept]).mean(0).half().float()), name
 
 
+@pytest.mark.slow
 def test_candidates_are_compared_as_the_checkpoint_decodes(
     toy_config: Make, toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +159,7 @@ def test_candidates_are_compared_as_the_checkpoint_decodes(
     assert "(beam 3)" in load_bundle(out, device="cpu").card
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deeper", [{}, {"model": {"encoder_layers": 2}}])
 def test_only_a_run_of_the_same_model_is_averaged_with(
     toy_config: Make, toy_data: Path, tmp_path: Path, deeper: dict[str, object]

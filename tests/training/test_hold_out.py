@@ -62,6 +62,7 @@ def test_sets_and_their_near_copies_are_taken_out(data: Path, tmp_path: Path) ->
     assert (out / "dev.tsv").read_text(encoding="utf-8") == "eins\tone\ttatoeba\n" and (out / "test.tsv").exists()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(data: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         prepare(plan(), data, tmp_path / name)

@@ -176,6 +176,7 @@ def test_fewer_rows_than_processes_change_nothing(toy_config: Make, toy_data: Pa
     assert [one.weight(rows[:2]) for one in shares] == [1, 1, 0]
 
 
+@pytest.mark.slow
 def test_bfloat16_learns_too(toy_config: Make, toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config, _ = toy_config(precision="bf16", steps=10, eval_every=10)
     trainer, _ = build(config, toy_data, tmp_path / "run")
@@ -207,6 +208,7 @@ def test_accumulated_batches_weigh_by_their_tokens(toy_config: Make, toy_data: P
     assert all(map(torch.equal, before, trainer.model.parameters()))
 
 
+@pytest.mark.slow
 def test_every_level_of_vocabulary_trains(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     joint = {"level": "char", "joint_vocab": True, "model": {"embeddings": "shared"}}
     mixed = {"level": "subword", "tgt_level": "char"}

@@ -100,6 +100,7 @@ def test_another_device_translates_the_same(
     assert taken(tmp_path / torch.device(second).type) == taken(tmp_path / "cpu")
 
 
+@pytest.mark.slow
 def test_processes_share_the_work(toy_config: Make, alone: Path, toy_checkpoint: Path, tmp_path: Path) -> None:
     bundle = translator.load(toy_checkpoint, device="cpu").bundle
     teacher, config = Teacher(bundle.model, bundle.src, bundle.tgt), of_checkpoint(toy_config, toy_checkpoint)
@@ -178,6 +179,7 @@ def test_it_goes_on_exactly_and_translates_once(
     assert all(torch.equal(value, again[name]) for name, value in whole.items())
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_refused_in_words(
     toy_config: Make, alone: Path, toy_data: Path, toy_checkpoint: Path, tmp_path: Path
 ) -> None:

@@ -54,6 +54,7 @@ def models(folder: Path) -> Models:
     return Models(offered(adapted=[str(folder)]), device="cpu")
 
 
+@pytest.mark.slow
 def test_a_translation_as_the_page_gets_it(models: Models, folder: Path) -> None:
     assert next(iter(models.names)) == "tiny-t5"
     *steps, last = session.translate_stream(models, TEXT, "tiny-t5", {"max_length": 6})
@@ -66,6 +67,7 @@ def test_a_translation_as_the_page_gets_it(models: Models, folder: Path) -> None
     ]
 
 
+@pytest.mark.slow
 def test_heads_can_be_switched(models: Models) -> None:
     lab = {each.__name__: each for each in server_functions(models)}
     asked = {"text": TEXT, "direction": "tiny-t5"}

@@ -126,6 +126,7 @@ def page(tiny_checkpoint: Path) -> Iterator[TestClient]:
     models.desk.close()
 
 
+@pytest.mark.slow
 def test_the_page_without_a_server_of_ours_translates_behind_the_guard(page: TestClient, tiny: Translator) -> None:
     event = page.post("/gradio_api/call/v2/translate", json={"text": "Guten Tag!", "direction": "de-en"}).json()
     answer = page.get(f"/gradio_api/call/translate/{event['event_id']}").text
@@ -160,6 +161,7 @@ async def test_a_replica_is_healthy_while_one_checkpoint_can_be_used(tiny_checkp
         await health(models)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_replica_that_does_no_work_is_unhealthy(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("translator.ui.fleet.replica.ANSWER", 0.2)

@@ -34,6 +34,7 @@ class Tags(HTMLParser):
         assert not [name for name, _ in attrs if name.startswith("on")]
 
 
+@pytest.mark.slow
 def test_a_page_for_each_and_an_index_of_them(tiny_checkpoint: Path, tmp_path: Path) -> None:
     written = made(tmp_path / "gallery", tiny_checkpoint, "wir", "in den park")
     assert [path.name for path in written] == ["index.html", "translation-01.html", "translation-02.html"]
@@ -44,6 +45,7 @@ def test_a_page_for_each_and_an_index_of_them(tiny_checkpoint: Path, tmp_path: P
     assert (tmp_path / "gallery" / "README.md").read_text(encoding="utf-8").startswith("---\ntitle:")
 
 
+@pytest.mark.slow
 def test_a_sentence_is_never_markup(tiny_checkpoint: Path, tmp_path: Path) -> None:
     index = made(tmp_path, tiny_checkpoint, HOSTILE)[0].read_text(encoding="utf-8")
     tags = Tags()
@@ -51,6 +53,7 @@ def test_a_sentence_is_never_markup(tiny_checkpoint: Path, tmp_path: Path) -> No
     assert "img" not in tags.seen and "&lt;img src=x onerror=&quot;" in index
 
 
+@pytest.mark.slow
 def test_a_former_gallery_is_replaced_and_nothing_else_is(tiny_checkpoint: Path, tmp_path: Path) -> None:
     made(tmp_path, tiny_checkpoint, "wir", "in den park")
     (tmp_path / "CNAME").write_text("example.org")

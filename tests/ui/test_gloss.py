@@ -36,6 +36,7 @@ def test_only_chinese_has_one(make_trace: Callable[..., Trace]) -> None:
     assert gloss(make_trace(3)) is None
 
 
+@pytest.mark.slow
 def test_a_glossary_has_each_words_surest_meaning_and_leaves_out_what_is_rare() -> None:
     pairs = [("a dog", "狗"), ("the dog runs", "狗 跑"), ("a cat", "猫"), ("the cat sleeps", "猫 睡"), ("tea", "茶")]
     found = make_glossary(pairs * 5 + [("owl", "鸮")], ("en", "zh"))

@@ -218,6 +218,7 @@ def test_without_a_network_the_list_says_so_and_nothing_else_changes(tmp_path: P
     assert "cannot be" in ended(hub)["error"] and left(hub) == []
 
 
+@pytest.mark.slow
 def test_the_hub_is_not_asked_before_the_list_is_looked_at(hub: Hub, served: Any) -> None:
     for _ in range(5):
         assert hub.told(looks=False)["reached"] is None

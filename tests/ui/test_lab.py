@@ -40,6 +40,7 @@ def lab(tiny_checkpoint: Path) -> dict:
     return {f.__name__: lambda request, f=f: f({**asked, **request}) for f in server_functions(models)}
 
 
+@pytest.mark.slow
 def test_the_board_and_the_switch(lab: dict) -> None:
     board = lab["lab_board"]({"kind": "cross"})
     assert np.shape(board["values"]) == np.shape(board["roles"]) == (2, 2)
@@ -50,6 +51,7 @@ def test_the_board_and_the_switch(lab: dict) -> None:
     assert found["source"] == ["Das", "Haus", "ist", "alt", "."]
 
 
+@pytest.mark.slow
 def test_one_quantity_is_one_number_wherever_it_is_shown(tiny_checkpoint: Path) -> None:
     """The page rounds, once."""
     model = Models({"de-en": tiny_checkpoint}, device="cpu").get("de-en")
@@ -98,6 +100,7 @@ def test_a_forced_target_shows_every_map(lab: dict) -> None:
     assert maps["cross", 1]["data"][0]["z"] != maps["cross", 2]["data"][0]["z"]
 
 
+@pytest.mark.slow
 def test_candidates_can_be_picked_by_their_bar(lab: dict) -> None:
     found = lab["lab_ask"]({"view": "edit", "options": OPTIONS})
     assert found["picks"] == [row[0] for row in found["table"]["rows"]]
@@ -157,6 +160,7 @@ def test_a_time_is_one_word_of_the_ribbons(lab: dict) -> None:
     assert switched["source"] == found["source"]
 
 
+@pytest.mark.slow
 def test_links_in_both_directions(lab: dict) -> None:
     """Each way against the words' map itself; the links that both find are their common ones."""
     found = {
@@ -192,6 +196,7 @@ def test_every_view_answers(lab: dict, view: str) -> None:
             assert sorted(re.findall(r"\{\w+\}", table[english])) == sorted(re.findall(r"\{\w+\}", english))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "request_", "named"),
     [
@@ -371,6 +376,7 @@ def test_a_patching_board_says_how_far_it_is_and_can_be_stopped(
     assert lab["lab_ask"](asked)["again"] and len(told) == 4
 
 
+@pytest.mark.slow
 def test_a_question_may_be_about_another_translation_than_the_greedy_one(lab: dict, tiny: Translator) -> None:
     ids = [token.id for token in tiny.force("Das Haus ist alt.", "The house is old.").tgt]
     found = lab["lab_ask"]({"view": "contrast", "options": OPTIONS, "target": ids})

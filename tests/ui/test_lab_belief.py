@@ -65,6 +65,7 @@ def said_in_every_language(answer: dict) -> None:
             assert name in table, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["omissions", "alti", "arena", "arena soon", "elsewhere", "plane"])
 def test_every_view_is_said_in_every_language(ask: Any, view: str) -> None:
     answer = ask(view)
@@ -156,6 +157,7 @@ def test_hits_are_those_of_the_search(ask: Any, folder: Path, order: str) -> Non
     assert answer["chosen"] == {"layer": 2, "head": 1, "query": 2, "key": 1}
 
 
+@pytest.mark.slow
 def test_the_cell_that_nobody_chose_is_the_heads_strongest_between_words(ask: Any, folder: Path) -> None:
     chosen = ask("elsewhere", kind="encoder", layer=1, head=2)["chosen"]
     weights = translator.load(folder, device="cpu").translate(TEXT, method="greedy").encoder[0, 1][:-1, :-1]
@@ -181,6 +183,7 @@ def test_without_an_index_the_remedy_is_said(tiny_checkpoint: Path) -> None:
     assert "has no index" in functions["lab_ask"](request)["error"]
 
 
+@pytest.mark.slow
 def test_marks_are_the_meters_with_the_tokens_of_each_word(folder: Path) -> None:
     made = translator.load(folder, device="cpu")
     meter = stored_meter(made)
@@ -201,6 +204,7 @@ def test_marks_are_the_meters_with_the_tokens_of_each_word(folder: Path) -> None
     assert answer["rates"]["src"] == {"found": meter.source.found, "wrong": meter.source.wrong}
 
 
+@pytest.mark.slow
 def test_the_page_gets_alti_as_the_function_gives_it(folder: Path) -> None:
     made = translator.load(folder, device="cpu")
     asked = next(each for each in explorer_functions(Models({"de-en": folder})) if each.__name__ == "alti")

@@ -132,6 +132,7 @@ def test_the_scripts_words_are_translated() -> None:
     assert said and said <= set(course.prose("de")["words"])
 
 
+@pytest.mark.slow
 def test_a_layer_and_a_head_are_the_models(model: Translator) -> None:
     trace = model.translate(TEXT, method="greedy")
     message = shown(model, "cross", layer=2, head=1)
@@ -181,6 +182,7 @@ def test_the_padding_mask_hides_what_fills_up(model: Translator) -> None:
     assert mask.sum(axis=1)[1:].max() < len(ids) and (np.diff(mask, axis=1) <= 0).all()
 
 
+@pytest.mark.slow
 def test_sampling_follows_the_seed_and_the_temperature(model: Translator) -> None:
     drawn = shown(model, "choice", temperature=1.5, seed=7)["texts"]["Sampled"]
     assert drawn == model.translate(TEXT, method="sample", temperature=1.5, seed=7).translation
@@ -244,6 +246,7 @@ def test_the_mask_of_twenty_positions(model: Translator) -> None:
     assert keep.tolist() == [[1] * (row + 1) + [0] * (19 - row) for row in range(20)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", [0.1, 0.4])
 def test_smoothing_is_the_documents(model: Translator, smoothing: float) -> None:
     """Five ids of which 0 is padding, targets 2, 1, 0; and the loss where the other three share what is left."""

@@ -27,6 +27,7 @@ def weight(tiny_checkpoint: Path) -> int:
     return model.memory
 
 
+@pytest.mark.slow
 def test_the_least_recently_used_is_let_go(tiny_checkpoint: Path, weight: int) -> None:
     models = Models(dict.fromkeys("abc", tiny_checkpoint), device="cpu", memory=2 * weight + 1)
     first = models.get("a")
@@ -167,6 +168,7 @@ def test_on_zerogpu_a_translation_runs_in_what_was_marked(tiny_checkpoint: Path,
         next(stopped)
 
 
+@pytest.mark.slow
 def test_elsewhere_the_mark_does_nothing(tiny_checkpoint: Path, spaces: None, monkeypatch: pytest.MonkeyPatch) -> None:
     on_gpu = asked(Models({"de-en": tiny_checkpoint}))
     monkeypatch.delenv("SPACES_ZERO_GPU")
@@ -175,6 +177,7 @@ def test_elsewhere_the_mark_does_nothing(tiny_checkpoint: Path, spaces: None, mo
     assert asked(models) == on_gpu
 
 
+@pytest.mark.slow
 def test_a_direction_may_name_two_languages_of_a_checkpoint_that_has_many(tiny_multilingual: Path) -> None:
     models = Models({"nllb": tiny_multilingual}, device="cpu")
     assert models.languages("nllb") is None, "nothing is read for it"

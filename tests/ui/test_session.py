@@ -43,6 +43,7 @@ def test_no_text_is_no_problem(tiny: Translator) -> None:
     assert health(tiny, " \n")["problem"] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "words", "bytes_"),
     [

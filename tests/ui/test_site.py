@@ -24,6 +24,7 @@ def site(tiny: Translator, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_manifest_names_every_file_with_its_size_and_hash(site: Path) -> None:
     manifest = json.loads((site / "manifest.json").read_text(encoding="utf-8"))
     entries = [manifest["engine"], *manifest["checkpoints"]["tiny"].values()]
@@ -64,6 +65,7 @@ def test_given_sentences_are_prepared(site: Path) -> None:
     assert (stored["source"], stored["direction"]) == (TEXT, "tiny")
 
 
+@pytest.mark.slow
 def test_the_same_checkpoint_gives_the_same_site(tiny: Translator, site: Path, tmp_path: Path) -> None:
     write_site(tmp_path, [tiny], texts=[TEXT])
     for path in sorted(site.rglob("*")):
@@ -71,6 +73,7 @@ def test_the_same_checkpoint_gives_the_same_site(tiny: Translator, site: Path, t
             assert (tmp_path / path.relative_to(site)).read_bytes() == path.read_bytes(), path.name
 
 
+@pytest.mark.slow
 def test_what_a_former_site_had_more_is_removed(tiny: Translator, tmp_path: Path) -> None:
     write_site(tmp_path, [tiny], texts=[TEXT, "Guten Morgen."])
     (tmp_path / "checkpoints" / "old").mkdir()
