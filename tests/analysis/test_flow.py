@@ -1,9 +1,7 @@
 import networkx
 import numpy as np
-import pytest
 
 from translator.analysis.flow import flow, self_flow
-from translator.errors import CancelledError
 
 
 def test_flow_is_networkxs_maximum_flow(make_trace):
@@ -39,12 +37,3 @@ def test_the_flow_through_the_decoder_is_networkxs(make_trace):
     found = flow(encoder, decoder, cross)
     np.testing.assert_allclose(np.hstack([found.source, found.target]), want, atol=1e-5)
     np.testing.assert_allclose(found.source_share + found.target.sum(axis=1), 1)
-
-
-def test_it_can_be_stopped_before_every_row(make_trace):
-    trace, asked = make_trace(3), []
-    maps = (trace.encoder, trace.decoder, trace.cross)
-    flow(*maps, stop=lambda: bool(asked.append(0)))
-    assert len(asked) == len(trace.tgt)
-    with pytest.raises(CancelledError):
-        flow(*maps, stop=lambda: True)

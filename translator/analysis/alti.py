@@ -18,6 +18,7 @@ from torch import Tensor
 from translator.analysis.norms import sublayers, transformed
 from translator.analysis.passes import Replay, replay_of, to_numpy
 from translator.analysis.rollout import Rollout
+from translator.analysis.stopping import Stop, ask
 from translator.model import Attention
 from translator.model.layers import Residual, UnbiasedLayerNorm
 from translator.pipeline import Translator
@@ -44,25 +45,27 @@ class Alti:
         return through_encoder(self.encoder)
 
 
-def alti(translator: Translator, trace: Trace, *, run: Replay | None = None) -> Alti:
+def alti(translator: Translator, trace: Trace, *, run: Replay | None = None, stop: Stop | None = None) -> Alti:
     """The contributions of `trace`, in one pass.
 
     Args:
         run: the pass over `trace`, if there is one already.
+        stop: asked before every layer; True ends the work.
     Raises:
         InputError: another checkpoint made the trace.
+        CancelledError: `stop` said so.
     """
     run = run or replay_of(translator, trace)
     model, encoded, decoded = run.pair.model, run.encoded, run.decoded
     with torch.inference_mode():
         below = sublayers(run, "encoder")
-        encoder = [
-            _of_itself(layer.attention_residual, encoded.states[0, i], *below[i])[0]
-            for i, layer in enumerate(model.encoder)
-        ]
+        encoder, decoder, cross = [], [], []
+        for i, layer in enumerate(model.encoder):
+            ask(stop, "ALTI+")
+            encoder.append(_of_itself(layer.attention_residual, encoded.states[0, i], *below[i])[0])
         own, across = (sublayers(run, kind) for kind in ("decoder", "cross"))
-        decoder, cross = [], []
         for i, block in enumerate(model.decoder):
+            ask(stop, "ALTI+")
             shares, stream = _of_itself(block.attention_residual, decoded.states[0, i], *own[i])
             decoder.append(shares)
             attention, keys, weights = across[i]

@@ -8,7 +8,7 @@ aligns, not that the model needs it for that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +19,8 @@ from translator.analysis.gold import GoldPair, GoldSet
 from translator.analysis.interventions import Progress
 from translator.analysis.norms import norms, share
 from translator.analysis.roles import READINGS, Reading
-from translator.errors import CancelledError, InputError
+from translator.analysis.stopping import Stop, ask
+from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.registry.lab import field
 from translator.rules import real, whole
@@ -174,7 +175,7 @@ def align_bench(
     translator: Translator,
     gold: GoldSet,
     *,
-    stop: Callable[[], bool] | None = None,
+    stop: Stop | None = None,
     progress: Progress | None = None,
 ) -> Bench:
     """Judge every head, layer mean and norm map of cross-attention; each pair's own target is forced.
@@ -188,8 +189,7 @@ def align_bench(
         raise InputError(f"{gold.name} has no pair; an error rate needs at least one")
     counts = LinkCounts()
     for number, pair in enumerate(gold.pairs, start=1):
-        if stop is not None and stop():
-            raise CancelledError("the alignment bench was stopped")
+        ask(stop, "the alignment bench")
         counts.add(words_of_every_map(translator, pair), pair.gold)
         if progress is not None:
             progress(number, len(gold.pairs))

@@ -21,6 +21,7 @@ from translator.analysis.named import token_named
 from translator.analysis.parts import Part, output_sum
 from translator.analysis.passes import Pair, layer_of, pair_of, to_numpy
 from translator.analysis.sites import Recording, decoder_pass, encoder_pass, record
+from translator.analysis.stopping import Stop, ask
 from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.registry.lab import SOURCES
@@ -29,6 +30,8 @@ from translator.trace import Token, Trace
 
 POINTS = 32
 """Of the quadrature of integrated gradients: more would keep a visitor waiting for over half a second."""
+POSITIONS = 1024
+"""Tokens that occlusion reads at once, so that a long sentence too asks `stop` often."""
 METHODS = SOURCES
 
 
@@ -64,6 +67,7 @@ def contrast(
     against: int | str | None = None,
     *,
     points: int = POINTS,
+    stop: Stop | None = None,
 ) -> Contrast:
     """Split logit(word) − logit(against) at `step` of `trace`.
 
@@ -72,8 +76,10 @@ def contrast(
         word: a token as shown, or an id; None: the one that was produced.
         against: likewise; None: the likeliest other one.
         points: of the quadrature of integrated gradients.
+        stop: asked before every batch of words, and twice a point; True ends the work.
     Raises:
         InputError: there is no such step or token, both are the same, or the trace is not of this model.
+        CancelledError: `stop` said so.
     """
     step = layer_of(len(trace.tgt), step, "step")
     points = whole("points", points, 1, 1000)
@@ -83,12 +89,14 @@ def contrast(
         logits = pair.model.output(recording.hidden[:, step])[0].float()
     ids = chosen(translator, trace, step, logits, word, against)
     parts, values = split_logits(recording, step, ids)
-    slope, integrated = both_gradients(translator, trace, [step], _difference(ids), inputs="source", points=points)
+    slope, integrated = both_gradients(
+        translator, trace, [step], _difference(ids), inputs="source", points=points, stop=stop
+    )
     groups = word_groups(trace.src)
     members = [groups == group for group in range(int(groups.max()) + 1)]
     tokens_of = {"gradient": slope.source[0], "integrated": _complete(integrated.source[0], float(integrated.gap[0]))}
     source = {name: np.array([values[own].sum() for own in members]) for name, values in tokens_of.items()}
-    source["occlusion"] = _occlusion(pair, ids, members)
+    source["occlusion"] = _occlusion(pair, ids, members, stop)
     tokens = tuple(map(translator.bundle.tgt.token, ids))
     return Contrast(
         step=step,
@@ -152,15 +160,19 @@ def _complete(values: np.ndarray, gap: float) -> np.ndarray:
     return values + gap * (sizes / sizes.sum() if sizes.any() else 1 / len(values))
 
 
-def _occlusion(pair: Pair, ids: tuple[int, int], members: list[np.ndarray]) -> np.ndarray:
+def _occlusion(pair: Pair, ids: tuple[int, int], members: list[np.ndarray], stop: Stop | None) -> np.ndarray:
     """What the difference loses without each word, [W]; NaN where nothing would be left to read."""
     keep = ~torch.as_tensor(np.stack([np.zeros_like(members[0]), *members]), device=pair.src_ids.device)
     if pair.src_keep is not None:
         keep &= pair.src_keep
-    model = pair.model
+    model, found = pair.model, []
     with torch.inference_mode():
-        memory = encoder_pass(model, model.embed(pair.src_ids, target=False).expand(len(keep), -1, -1), keep)
-        reads = model.embed(pair.reads, target=True).expand(len(keep), -1, -1)
-        logits = model.output(decoder_pass(model, reads, memory, keep)[:, -1])
+        source, reads = model.embed(pair.src_ids, target=False), model.embed(pair.reads, target=True)
+        for rows in keep.split(max(1, POSITIONS // keep.shape[1])):
+            ask(stop, "the contrast")
+            memory = encoder_pass(model, source.expand(len(rows), -1, -1), rows)
+            hidden = decoder_pass(model, reads.expand(len(rows), -1, -1), memory, rows)
+            found.append(model.output(hidden[:, -1]))
+    logits = torch.cat(found)
     values = to_numpy(logits[:, ids[0]] - logits[:, ids[1]])
     return np.where(keep.any(1).cpu().numpy(), values[0] - values, np.nan)[1:]

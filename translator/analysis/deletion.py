@@ -6,14 +6,15 @@ Sources: Li et al. 2016, "Understanding neural networks through representation e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from translator.analysis.passes import Pair, pair_of, to_numpy
-from translator.errors import CancelledError, InputError
+from translator.analysis.stopping import Stop, ask
+from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.trace import Trace
 
@@ -24,7 +25,7 @@ POSITIONS = 1024
 
 
 def deletion(
-    translator: Translator, trace: Trace, removed: Sequence[np.ndarray], *, stop: Callable[[], bool] | None = None
+    translator: Translator, trace: Trace, removed: Sequence[np.ndarray], *, stop: Stop | None = None
 ) -> np.ndarray:
     """Log-probability in nats that each target token loses when source tokens are taken out: [T, len(removed)].
 
@@ -52,8 +53,7 @@ def deletion(
     rows = min(max(POSITIONS // len(special), 1), ROWS)
     with torch.inference_mode():
         for first in range(0, len(gone), rows):
-            if stop is not None and stop():
-                raise CancelledError("the deletion of words was stopped")
+            ask(stop, "the deletion of words")
             found.append(pair.scored(*_shortened(pair, np.stack(gone[first : first + rows]))))
     usual, *others = torch.cat(found)
     return to_numpy(usual - torch.stack(others)).T

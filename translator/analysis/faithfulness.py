@@ -7,7 +7,7 @@ any number here. Occlusion itself is a sentence that the model never saw.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,8 @@ from translator.analysis.aggregate import by_word, word_groups
 from translator.analysis.norms import cross_norms, share
 from translator.analysis.passes import pair_of, to_numpy
 from translator.analysis.rollout import rollout
-from translator.errors import CancelledError, InputError
+from translator.analysis.stopping import Stop, ask
+from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.rules import whole
 from translator.trace import Trace
@@ -56,9 +57,7 @@ class Faithfulness:
         return self.mean(method) > self.chance
 
 
-def faithfulness(
-    translator: Translator, trace: Trace, *, seed: int = 0, stop: Callable[[], bool] | None = None
-) -> Faithfulness:
+def faithfulness(translator: Translator, trace: Trace, *, seed: int = 0, stop: Stop | None = None) -> Faithfulness:
     """Measure "raw" (mean of all cross heads), "norm" (mean of the layers' cross norm shares) and "rollout".
 
     Raises:
@@ -75,7 +74,7 @@ def faithfulness(
             f"the source has {len(words)} words and punctuation marks; a rank correlation needs at least 3"
         )
     loss = occlusion(translator, trace, [groups == word for word in words], stop=stop)
-    _ask(stop)
+    ask(stop, "the faithfulness meter")
     maps = {
         "raw": trace.cross.astype(np.float64).mean(axis=(0, 1)),
         "norm": share(cross_norms(translator, trace)).mean(axis=0),
@@ -85,12 +84,12 @@ def faithfulness(
     shares = {name: by_word(weights, rows, groups)[:, words] for name, weights in maps.items()}
     correlation = {name: spearman(weights, loss) for name, weights in shares.items()}
     surfaces = tuple(trace.source[slice(*_span(trace, groups == word))] for word in words)
-    _ask(stop)
+    ask(stop, "the faithfulness meter")
     return Faithfulness(surfaces, loss, shares, correlation, chance_level(loss, seed=seed))
 
 
 def occlusion(
-    translator: Translator, trace: Trace, hidden: Sequence[np.ndarray], *, stop: Callable[[], bool] | None = None
+    translator: Translator, trace: Trace, hidden: Sequence[np.ndarray], *, stop: Stop | None = None
 ) -> np.ndarray:
     """Log-probability in nats that each target token loses when source tokens are hidden: [T, len(hidden)].
 
@@ -116,15 +115,10 @@ def occlusion(
     found = []
     with torch.inference_mode():
         for rows in keep.split(max(1, POSITIONS // keep.shape[1])):
-            _ask(stop)
+            ask(stop, "the faithfulness meter")
             found.append(pair.scored(pair.src_ids.expand(len(rows), -1), rows))
     usual, *others = torch.cat(found)
     return to_numpy(usual - torch.stack(others)).T
-
-
-def _ask(stop: Callable[[], bool] | None) -> None:
-    if stop is not None and stop():
-        raise CancelledError("the faithfulness meter was stopped")
 
 
 def spearman(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -5,14 +5,14 @@ Source: Abnar and Zuidema 2020, "Quantifying attention flow in transformers", se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import maximum_flow
 
 from translator.analysis.rollout import RESIDUAL, Rollout, with_residual
-from translator.errors import CancelledError
+from translator.analysis.stopping import Stop, ask
 
 UNITS = 2**24
 """Capacities are whole multiples of 1 / UNITS: the solver counts in integers."""
@@ -38,7 +38,7 @@ def flow(
     cross: np.ndarray,
     residual: float = RESIDUAL,
     *,
-    stop: Callable[[], bool] | None = None,
+    stop: Stop | None = None,
 ) -> Rollout:
     """The maximum flow from each target row through decoder, cross-attention and encoder to every input.
 
@@ -49,7 +49,7 @@ def flow(
         encoder: [L, H, S, S].
         decoder: [M, G, T, T].
         cross: [M, G, T, S].
-        stop: asked before every row; True ends the work.
+        stop: asked before every cell; True ends the work.
     Raises:
         CancelledError: `stop` said so.
     """
@@ -86,15 +86,15 @@ def _graph(pipes: Iterable[Pipes], nodes: int) -> csr_array:
     return coo_array(entries, shape=(nodes, nodes)).tocsr()
 
 
-def _flows(
-    graph: csr_array, tops: Iterable[int], bottoms: Iterable[int], stop: Callable[[], bool] | None = None
-) -> np.ndarray:
+def _flows(graph: csr_array, tops: Iterable[int], bottoms: Iterable[int], stop: Stop | None = None) -> np.ndarray:
     """The maximum flow from each top to each bottom, rows scaled to sum to 1."""
     ends, rows = list(bottoms), []
     for top in tops:
-        if stop is not None and stop():
-            raise CancelledError("the attention flow was stopped")
-        rows.append([maximum_flow(graph, top, end).flow_value / UNITS for end in ends])
+        row = []
+        for end in ends:
+            ask(stop, "the attention flow")
+            row.append(maximum_flow(graph, top, end).flow_value / UNITS)
+        rows.append(row)
     flows = np.array(rows)
     shares: np.ndarray = flows / flows.sum(axis=1, keepdims=True)
     return shares

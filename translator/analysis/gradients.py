@@ -20,7 +20,8 @@ from torch.nn import functional as F
 from translator.analysis.passes import Pair, pair_of, to_numpy
 from translator.analysis.pullback import DecoderPass, EncoderPass
 from translator.analysis.sites import over_heads
-from translator.errors import CancelledError, InputError
+from translator.analysis.stopping import Stop, ask
+from translator.errors import InputError
 from translator.model.attention import causal_keep
 from translator.model.positions import rows_at
 from translator.pipeline import Translator
@@ -30,7 +31,6 @@ from translator.trace import Trace
 Score = Callable[[Tensor], Tensor]
 """From the logits [..., N, V] of N steps to one number a step, [..., N]. A step's number must read its own row only."""
 Inputs = Literal["both", "source"]
-Stop = Callable[[], bool]
 POINTS = 64
 """Points of the quadrature; on the shipped checkpoints the gap is then a few hundredths of what is split."""
 ROWS = 2048
@@ -242,16 +242,11 @@ def _gradients(
     some = max(COTANGENTS // (len(steps) * source.shape[1]), 1)
     for first in range(0, len(source), some):
         points = slice(first, first + some)
-        _ask(stop)
+        ask(stop, "the gradients")
         by_memory, by_target = decoder.back(slopes[points], points, steps, whole=inputs == "both")
-        _ask(stop)
+        ask(stop, "the gradients")
         by_source = encoder.back(by_memory, points)
         yield points, (by_source,) if by_target is None else (by_source, by_target)
-
-
-def _ask(stop: Stop | None) -> None:
-    if stop is not None and stop():
-        raise CancelledError("the gradients were stopped")
 
 
 def _slopes(pair: Pair, read: Tensor, score: Score) -> Tensor:

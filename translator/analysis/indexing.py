@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import torch
@@ -10,7 +10,8 @@ import torch
 from translator.analysis.index import SIDES, Index
 from translator.analysis.interventions import Progress
 from translator.analysis.passes import KINDS, pair_of
-from translator.errors import CancelledError, InputError
+from translator.analysis.stopping import Stop, ask
+from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.rules import whole
 from translator.trace import Trace
@@ -27,7 +28,7 @@ def make_index(
     *,
     data: str,
     width: int = WIDTH,
-    stop: Callable[[], bool] | None = None,
+    stop: Stop | None = None,
     progress: Progress | None = None,
 ) -> Index:
     """Translate `texts` greedily and index them.
@@ -45,8 +46,7 @@ def make_index(
     traces: list[Trace] = []
     states: dict[str, list[np.ndarray]] = {side: [] for side in SIDES}
     for number, text in enumerate(given, start=1):
-        if stop is not None and stop():
-            raise CancelledError("the indexing was stopped")
+        ask(stop, "the indexing")
         try:
             trace = translator.translate(text, method="greedy")
         except InputError as error:

@@ -15,7 +15,8 @@ import torch
 from numpy.typing import ArrayLike
 
 from translator.analysis.passes import KINDS, Pair, head_counts, pair_of, to_numpy
-from translator.errors import CancelledError, InputError
+from translator.analysis.stopping import Stop, ask
+from translator.errors import InputError
 from translator.model import Gates, Transformer
 from translator.pipeline import Translator
 from translator.rules import whole
@@ -113,7 +114,7 @@ def head_importance(
     trace: Trace,
     kinds: Sequence[str] = KINDS,
     *,
-    stop: Callable[[], bool] | None = None,
+    stop: Stop | None = None,
     progress: Progress | None = None,
 ) -> dict[str, np.ndarray]:
     """Δ log-probability in nats of the translation of `trace`, kept fixed, when each head alone is silent.
@@ -141,8 +142,7 @@ def head_importance(
         decoded = pair.decode(encoded.memory)
         usual = pair.log_probs(decoded.logits)[0].double().sum()
         for done, (kind, layer) in enumerate(todo):
-            if stop is not None and stop():
-                raise CancelledError("the head map was stopped")
+            ask(stop, "the head map")
             if not hasattr(pair.model, "decoder"):
                 scores = _gated(pair, kind, layer)
             elif kind == "encoder":

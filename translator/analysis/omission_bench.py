@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,8 +13,9 @@ from translator.analysis.cases import Case, Span
 from translator.analysis.interventions import Progress
 from translator.analysis.omissions import Judge, Meter
 from translator.analysis.signals import SIGNALS, signals
+from translator.analysis.stopping import Stop, ask
 from translator.analysis.words import Words
-from translator.errors import CancelledError, InputError
+from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.trace import Token
 
@@ -39,7 +40,7 @@ def judged_cases(
     translator: Translator,
     cases: Sequence[Case],
     *,
-    stop: Callable[[], bool] | None = None,
+    stop: Stop | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[Judged], list[Judged]]:
     """The signals of the source words of every omission, and of the target words of every invention.
@@ -51,8 +52,7 @@ def judged_cases(
     left_out: list[Judged] = []
     invented: list[Judged] = []
     for number, case in enumerate(cases, start=1):
-        if stop is not None and stop():
-            raise CancelledError("the omission bench was stopped")
+        ask(stop, "the omission bench")
         trace = translator.force(case.source, case.target)
         found = signals(translator, trace)
         if case.left_out is not None:

@@ -20,19 +20,21 @@ from torch.nn import functional as F
 from translator.analysis.minimal import Runs, greedily, usual_length
 from translator.analysis.passes import Pair, to_numpy
 from translator.analysis.sites import Look, Site, decoder_pass, encoder_pass
+from translator.analysis.stopping import Stop, ask
 from translator.config import DecodeConfig
 from translator.decode.steps import ban_sequences, banned_ids
-from translator.errors import CancelledError, InputError
+from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.rules import choice, whole
 from translator.trace import known_kind
 
 What = Literal["residual", "head", "q", "k", "v", "pattern", "ffn"]
-Stop = Callable[[], bool]
 Progress = Callable[[int, int], None]
 BY_TOKEN = ("residual", "ffn")
 ROWS = 64
-"""Cells that are run side by side."""
+"""Cells that are run side by side, at most."""
+POSITIONS = 2048
+"""Their tokens together, so that long sentences too ask `stop` often."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +127,8 @@ def restored(
             check(runs, patch)
     deltas, done = np.zeros(len(cells)), 0
     with torch.inference_mode():
-        for start, group in _groups(cells):
-            if stop is not None and stop():
-                raise CancelledError("the patching board was stopped")
+        for start, group in _groups(cells, _side_by_side(runs)):
+            ask(stop, "the patching board")
             hidden = _run(runs, [cells[n] for n in group], start)
             deltas[group] = to_numpy(runs.deltas(hidden).unflatten(0, (len(group), -1)).mean(1))
             done += len(group)
@@ -203,8 +204,7 @@ def _continued(
     """What the decoder says greedily after what `pair` reads, patched by `look` at every step."""
     model, ids = pair.model, pair.reads[0, 1:].tolist()
     while len(ids) < limit and ids[-1:] != [model.config.eos_id]:
-        if stop is not None and stop():
-            raise CancelledError("the patched translation was stopped")
+        ask(stop, "the patched translation")
         reads = torch.tensor([[model.config.start_id, *ids]], device=memory.device)
         hidden = decoder_pass(model, model.embed(reads, target=True), memory, pair.src_keep, look)
         logits = model.output(hidden[:, -1]).float()
@@ -219,8 +219,14 @@ def _over_source(kind: str, what: str) -> bool:
     return kind == "encoder" or (kind == "cross" and what in ("k", "v"))
 
 
-def _groups(cells: Sequence[Sequence[Patch]]) -> Iterator[tuple[tuple[str, int], list[int]]]:
-    """Cells that can begin at the same layer, a batch of them at a time, and that layer."""
+def _side_by_side(runs: Runs) -> int:
+    pair = runs.corrupt.pair
+    length = pair.src_ids.shape[1] + pair.reads.shape[1]
+    return min(max(POSITIONS // (length * len(runs.corrupt.memory)), 1), ROWS)
+
+
+def _groups(cells: Sequence[Sequence[Patch]], most: int) -> Iterator[tuple[tuple[str, int], list[int]]]:
+    """Cells that can begin at the same layer, at most `most` of them at a time, and that layer."""
     starts: dict[tuple[str, int], list[int]] = {}
     for n, cell in enumerate(cells):
         below = [patch.layer for patch in cell if patch.kind == "encoder"]
@@ -228,8 +234,8 @@ def _groups(cells: Sequence[Sequence[Patch]]) -> Iterator[tuple[tuple[str, int],
         start = ("encoder", min(below)) if below else ("decoder", min(above, default=0))
         starts.setdefault(start, []).append(n)
     for start, group in starts.items():
-        for first in range(0, len(group), ROWS):
-            yield start, group[first : first + ROWS]
+        for first in range(0, len(group), most):
+            yield start, group[first : first + most]
 
 
 def _run(runs: Runs, cells: Sequence[Sequence[Patch]], start: tuple[str, int]) -> Tensor:

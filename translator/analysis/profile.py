@@ -8,7 +8,7 @@ mostly does on that corpus; one sentence may differ.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
@@ -23,12 +23,13 @@ from translator.analysis.passes import KINDS, head_counts
 from translator.analysis.roles import ALIGNED_RATE, READINGS, Reading
 from translator.analysis.sections import with_section
 from translator.analysis.shards import gathering
+from translator.analysis.stopping import Stop, ask
 from translator.analysis.tally import NAMES, Tally, read_trace
 from translator.checkpoints.bundle import CARD
 from translator.checkpoints.destination import own_folder
 from translator.checkpoints.manifest import MAX_SIDE_BYTES, is_listed, read_json
 from translator.checkpoints.save import amend, read_card
-from translator.errors import CancelledError, CheckpointError, InputError
+from translator.errors import CheckpointError, InputError
 from translator.pipeline import Translator
 from translator.text.lines import read_lines
 
@@ -56,7 +57,7 @@ def head_profile(
     pairs: Iterable[tuple[str, str | None]],
     *,
     data: str,
-    stop: Callable[[], bool] | None = None,
+    stop: Stop | None = None,
     progress: Progress | None = None,
 ) -> Profile:
     """Measure every head over a corpus; under `torchrun` each process takes its share, and all get the whole.
@@ -76,8 +77,7 @@ def head_profile(
         if len(rows) < count:
             raise InputError(f"{data} holds {len(rows)} sentences for {count} processes; start fewer")
         for done, number in enumerate(range(rank, len(rows), count), start=1):
-            if stop is not None and stop():
-                raise CancelledError("the head profile was stopped")
+            ask(stop, "the head profile")
             tally.add(read_trace(translator, rows[number], number))
             if progress is not None:
                 progress(min(done * count, len(rows)), len(rows))

@@ -51,7 +51,7 @@ def signals(translator: Translator, trace: Trace, *, stop: Callable[[], bool] | 
     masks: list[np.ndarray] = list(source.members)
     removed = deletion(translator, trace, masks, stop=stop)
     hidden = occlusion(translator, trace, masks, stop=stop)
-    contributions = alti(translator, trace).total
+    contributions = alti(translator, trace, stop=stop).total
     attention = source.sums(trace.cross.mean(axis=(0, 1)))
     of_source = (
         -removed.mean(axis=0),

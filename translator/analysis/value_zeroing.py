@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from translator.analysis.norms import sublayers, transformed
 from translator.analysis.passes import Replay, replay_of, to_numpy
 from translator.analysis.rollout import Rollout
+from translator.analysis.stopping import Stop, ask
 from translator.model import Attention
 from translator.model.layers import DecoderLayer
 from translator.pipeline import Translator
@@ -38,26 +39,31 @@ class Zeroed:
     total: Rollout
 
 
-def value_zeroing(translator: Translator, trace: Trace, *, run: Replay | None = None) -> Zeroed:
+def value_zeroing(
+    translator: Translator, trace: Trace, *, run: Replay | None = None, stop: Stop | None = None
+) -> Zeroed:
     """Value zeroing of every token in every layer of `trace`, a layer's tokens side by side.
 
     Args:
         run: the pass over `trace`, if there is one already.
+        stop: asked before every layer; True ends the work.
     Raises:
         InputError: another checkpoint made the trace.
+        CancelledError: `stop` said so.
     """
     run = run or replay_of(translator, trace)
     with torch.inference_mode():
-        encoder = torch.stack(_encoder(run))
-        layers = _decoder(run)
+        encoder = torch.stack(_encoder(run, stop))
+        layers = _decoder(run, stop)
         decoder, cross = (torch.stack(maps) for maps in zip(*layers, strict=True))
     maps = [to_numpy(each) for each in (encoder, decoder, cross)]
     return Zeroed(maps[0], maps[1], maps[2], _through(*maps))
 
 
-def _encoder(run: Replay) -> list[Tensor]:
+def _encoder(run: Replay, stop: Stop | None) -> list[Tensor]:
     found, encoded = [], run.encoded
     for i, (attention, keys, weights) in enumerate(sublayers(run, "encoder")):
+        ask(stop, "value zeroing")
         layer, x = run.pair.model.encoder[i], encoded.states[0, i]
         without, _ = _without(attention, keys, weights)
         states = layer.finish(layer.attention_residual.leave(x, without))
@@ -65,13 +71,14 @@ def _encoder(run: Replay) -> list[Tensor]:
     return found
 
 
-def _decoder(run: Replay) -> list[tuple[Tensor, Tensor]]:
+def _decoder(run: Replay, stop: Stop | None) -> list[tuple[Tensor, Tensor]]:
     pair, encoded, decoded = run.pair, run.encoded, run.decoded
     own, across = (sublayers(run, kind) for kind in ("decoder", "cross"))
     keep = None if pair.src_keep is None else pair.src_keep[:, None, None, :]
     query, key = torch.ones_like(decoded.decoder[0, 0, 0], dtype=torch.bool).tril().nonzero(as_tuple=True)
     found = []
     for i, block in enumerate(pair.model.decoder):
+        ask(stop, "value zeroing")
         x, usual = decoded.states[0, i], decoded.states[0, i + 1]
         without, update = _without(*own[i])
         reading = block.attention_residual.leave(x[query], without[key, query])  # no other row reads the key

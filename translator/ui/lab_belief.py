@@ -81,7 +81,7 @@ def worth(meter: omissions.Meter) -> list[list[Any]]:
 
 def contributed(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """ALTI+ as a map over source and prefix, and each token's share of both."""
-    found = contributions.alti(model, trace).total
+    found = contributions.alti(model, trace, stop=stop).total
     predicts = _surfaces(trace.tgt)
     rows = [[word, f"{s:.0%}", f"{1 - s:.0%}"] for word, s in zip(predicts, found.source_share, strict=True)]
     mean = f"{float(found.source_share.mean()):.0%}"

@@ -32,7 +32,7 @@ SHOWN = 12
 def contrasted(model: Translator, trace: Trace, asked: Asked, stop: Stop) -> Answer:
     """Why one word and not another at a step."""
     step = field("contrast", "step").read(asked, high=len(trace.tgt)) - 1
-    found = contrast.contrast(model, trace, step, word_of(asked, "word"), word_of(asked, "against"))
+    found = contrast.contrast(model, trace, step, word_of(asked, "word"), word_of(asked, "against"), stop=stop)
     word, against = found.word.surface, found.against.surface
     shares = dict(zip(found.parts, found.values, strict=True))
     values, rows, columns = _by_layer(model, shares)

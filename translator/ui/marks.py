@@ -40,9 +40,9 @@ def _marked(words: tuple[omissions.Word, ...], tokens: Words) -> list[dict[str, 
     ]
 
 
-def contributions(model: Translator, trace: Trace) -> dict[str, str]:
+def contributions(model: Translator, trace: Trace, stop: Stop | None = None) -> dict[str, str]:
     """ALTI+ through all layers, packed as "f32": "encoder" [S, S]; "cross" [T, S] and "decoder" [T, T], whose rows sum
     to 1 together."""
-    found = alti.alti(model, trace)
+    found = alti.alti(model, trace, stop=stop)
     maps = {"encoder": found.memory, "decoder": found.total.target, "cross": found.total.source}
     return {kind: pack(values, "f32") for kind, values in maps.items()}

@@ -196,7 +196,7 @@ def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str
         from translator.ui import marks
 
         found, direction = trace(request), request["direction"]
-        return models.gate.run(lambda stop: marks.contributions(models.get(direction), found))
+        return models.gate.run(lambda stop: marks.contributions(models.get(direction), found, stop))
 
     def local(request: Asked) -> dict[str, Any]:
         direction = request.get("direction", "")
