@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from translator.ui.exchange import Exchange
-from translator.ui.forwarded import Trust, without_page
+from translator.ui.forwarded import Trust
 from translator.ui.gate import Gate
 from translator.ui.limits import Doors
 from translator.ui.middleware import Guard
@@ -103,20 +103,6 @@ def test_a_range_that_is_not_one_of_bytes_is_left_out(value: str) -> None:
 def test_one_range_of_bytes_passes(value: str) -> None:
     _, inner = ask(Trust(), "/gradio_api/file=/x", range=value)
     assert inner.seen[0][0]["range"] == value
-
-
-@pytest.mark.parametrize(
-    ("query", "left"),
-    [
-        (b"page=zz", b""),
-        (b"page=", b""),
-        (b"a=1&page=zz&b=%C3%A4+x&page=y", b"a=1&b=%C3%A4+x"),
-        (b"text=Guten%20Morgen.&direction=de-en", b"text=Guten%20Morgen.&direction=de-en"),
-        (b"", b""),
-    ],
-)
-def test_a_page_that_nobody_made_is_not_looked_up(query: bytes, left: bytes) -> None:
-    assert without_page(query) == left
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 Scope = dict[str, Any]
 
@@ -71,11 +70,3 @@ class Trust:
 def host_of(scope: Scope) -> bytes:
     """The `Host` header of a request, b"" if there is none."""
     return next((value for name, value in scope.get("headers", ()) if name.lower() == b"host"), b"")
-
-
-def without_page(query: bytes) -> bytes:
-    """A query string without `page`: Gradio looks up a page of that name, and there is but one here, which has none."""
-    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, encoding="latin-1")
-    if all(name != "page" for name, _ in pairs):
-        return query
-    return urlencode([pair for pair in pairs if pair[0] != "page"], encoding="latin-1").encode("latin-1")

@@ -22,12 +22,12 @@ from translator.errors import BusyError, InputError
 from translator.ui.addresses import READ_BURST, READ_RATE, Held, Rate, group
 from translator.ui.exchange import Exchange
 from translator.ui.fields import FieldError
-from translator.ui.forwarded import HOSTS, Trust, host_of, without_page
+from translator.ui.forwarded import HOSTS, Trust, host_of
 from translator.ui.handlers import Handler
 from translator.ui.job import CALLER, Caller
 from translator.ui.limits import Doors
 from translator.ui.live.published import Published
-from translator.ui.packed import PackedFile, PackedPage
+from translator.ui.packed import KeptPage, PackedFile, PackedPage
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -121,7 +121,7 @@ class Guard:
         self.app = app
         self._published = published or Published()
         self._trust = trust or Trust()
-        self._page = PackedPage(app)
+        self._page = KeptPage(PackedPage(app))
         self._packed = {path: PackedFile(app, file) for path, file in (packed or {}).items()}
         self._page_headers = page_headers
         self.doors, self.exchange = doors, exchange
@@ -195,7 +195,7 @@ class Guard:
         if _PAGE.fullmatch(scope["path"]):
             if not self._trust.knows(host_of(scope)):
                 raise _Refused(421, f"this page is not known by that name; name it in {HOSTS}, see SECURITY.md")
-            scope = {**scope, "query_string": without_page(scope.get("query_string", b""))}
+            scope = {**scope, "query_string": b""}  # Gradio looks up pages and stored links by it; there are none
         answer.headers = self._page_headers if page else ()
         file = self._packed.get(scope["path"], self.app) if scope["method"] == "GET" else self.app
         await (self._page if page else file)(scope, receive, answer.send)
