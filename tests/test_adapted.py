@@ -233,6 +233,24 @@ def test_a_model_that_says_it_is_no_encoder_decoder_is_refused(made: Any, monkey
         translator.adapt(net, tokenizer)
 
 
+def test_a_model_without_a_head_is_refused(made: Any) -> None:
+    from transformers import T5Model
+
+    net, tokenizer, _ = made("t5")
+    with pytest.raises(InputError, match="T5Model writes no tokens"):
+        translator.adapt(T5Model(net.config), tokenizer)
+
+
+@pytest.mark.parametrize("name", ["eos_token_id", "pad_token_id", "decoder_start_token_id"])
+def test_an_id_that_is_named_nowhere_is_asked_for(made: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    net, tokenizer, _ = made("t5")
+    for place in (net.config, net.generation_config):
+        monkeypatch.setattr(place, name, None)
+        monkeypatch.setattr(place, "bos_token_id", None, raising=False)
+    with pytest.raises(InputError, match=f"{name} is None in the configuration of T5ForConditionalGeneration"):
+        translator.adapt(net, tokenizer)
+
+
 def test_an_analysis_of_our_own_layers_is_refused_in_words(made: Any, texts: list[str]) -> None:
     ours = made("t5")[2]
     trace = ours.translate(texts[0], max_length=4)

@@ -15,15 +15,18 @@ from translator.settings import DecodeSettings
 
 ROOT = Path(__file__).parents[1]
 RIGHT = """
-from translator import Translator
+from typing import Any
+from translator import Translator, adapt
 
-def ask(model: Translator) -> None:
+def ask(model: Translator, net: Any) -> None:
+    adapt(net, net, src="de").translate("Ja.", beam=2)
     model.translate("Ja.", method="beam", beam=4, prefix=[5, 6], stop=lambda: False, deadline=2.5, src="de")
     for step in model.stream("Ja.", method="sample", seed=1, temperature=0.5):
         print(step.token)
     model.force("Ja.", "Yes.", candidates=3)
     model.translate_batch(["Ja."], max_length=5, early_stopping="never")
 """
+HEAD = "import torch, translator\ndef ask(model: translator.Translator) -> None:"
 WRONG = {
     'translate("Ja.", method="greedi")': "method",
     'translate("Ja.", beam="4")': "beam",
@@ -34,6 +37,8 @@ WRONG = {
     'force("Ja.", "Yes.", length_penalty=[1])': "length_penalty",
     'translate_batch(["Ja."], prefix="Yes")': "prefix",
 }
+UNFIT = {'"t5-small"': '"str"', "torch.nn.Linear(2, 2)": '"Linear"', "translator.load('de-en')": '"Translator"'}
+"""What is no model of `transformers`, and what a type checker calls it."""
 
 
 def test_the_settings_are_the_fields_of_the_config_with_their_types() -> None:
@@ -43,17 +48,16 @@ def test_the_settings_are_the_fields_of_the_config_with_their_types() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # where `make lint` has left no cache, the types of torch are read first
-def test_a_type_checker_knows_every_setting(tmp_path: Path) -> None:
+def test_a_type_checker_knows_every_setting_and_what_can_be_adapted(tmp_path: Path) -> None:
+    calls = {f"model.{call}": [f'"{name}"'] for call, name in WRONG.items()}
+    calls |= {f"translator.adapt({each}, None)": [name, '"None"'] for each, name in UNFIT.items()}
     (tmp_path / "right.py").write_text(RIGHT)
-    calls = "".join(f"    model.{call}\n" for call in WRONG)
-    (tmp_path / "wrong.py").write_text(
-        f"from translator import Translator\n\ndef ask(model: Translator) -> None:\n{calls}"
-    )
+    (tmp_path / "wrong.py").write_text("\n    ".join([HEAD, *calls]) + "\n")
     files = [str(tmp_path / name) for name in ("right.py", "wrong.py")]
     done = subprocess.run([sys.executable, "-m", "mypy", *files], cwd=ROOT, capture_output=True, text=True, check=False)
     errors = [line for line in done.stdout.splitlines() if ": error: " in line]
     assert not [line for line in errors if "right.py:" in line], done.stdout
     found = [line for line in errors if "wrong.py:" in line]  # of the package itself `make lint` speaks
-    assert [int(line.split("wrong.py:")[1].split(":")[0]) for line in found] == list(range(4, 4 + len(WRONG)))
-    for line, name in zip(found, WRONG.values(), strict=True):
-        assert f'"{name}"' in line
+    told = [(line, name) for line, names in enumerate(calls.values(), start=HEAD.count("\n") + 2) for name in names]
+    for error, (line, name) in zip(found, told, strict=True):
+        assert f"wrong.py:{line}: " in error and name in error

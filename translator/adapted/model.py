@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from translator.adapted.gates import HeadGates
+from translator.adapted.pretrained import Answer, Past, PretrainedModel, Reading
 from translator.errors import InputError
 from translator.model import Decoded, Encoded, Gates, Stepped
 
@@ -68,7 +68,7 @@ class AdaptedCache:
         self.keep = None if keep is None else keep.repeat_interleave(rows, 0)
         self.rows = rows
         self.length = 0
-        self.past: Any = None
+        self.past: Past | None = None
 
     def reorder(self, rows: Tensor, *, sources: Tensor | None = None) -> None:
         """Let hypothesis i be what hypothesis rows[i] was; `sources` [N'] names the sources that stay (None = all)."""
@@ -83,21 +83,19 @@ class AdaptedCache:
 class AdaptedModel:
     """An encoder-decoder of `transformers`, eager attention, in evaluation mode; shapes as in `Transformer`."""
 
-    def __init__(self, network: Any, config: AdaptedConfig | None, **sizes: Any) -> None:
-        """`config` None: read from the network, with `sizes` over what it says.
+    def __init__(self, network: PretrainedModel) -> None:
+        """Put `network` into evaluation mode.
 
         Raises:
-            InputError: `network` is no encoder-decoder, or does not return its attention.
+            InputError: it is no encoder-decoder that writes tokens, or does not return its attention.
         """
-        self.network = network.eval().requires_grad_(False)
         encoder, decoder = _sides(network)
-        self.config = config or _config_of(network, **sizes)
+        network.eval()
+        network.requires_grad_(False)
+        self.network = network
+        self.output = _output(network)
+        self.config = _config_of(network)
         self.gates = HeadGates(encoder, decoder, self.config.head_counts)
-
-    @property
-    def output(self) -> Any:
-        """The output projection, whose weight says where the model is."""
-        return self.network.get_output_embeddings()
 
     def __getattr__(self, name: str) -> NoReturn:
         config = self.__dict__.get("config")
@@ -108,7 +106,7 @@ class AdaptedModel:
     ) -> Encoded:
         """Read src_ids [B, S]; `src_keep` None says that no token is padding. Maps come with it, wanted or not."""
         with self.gates.applied(gates):
-            found = _sides(self.network)[0](
+            found: Reading = self.network.get_encoder()(
                 input_ids=src_ids,
                 attention_mask=_mask(src_ids, src_keep),
                 output_attentions=True,
@@ -121,7 +119,7 @@ class AdaptedModel:
     def decode(self, tgt_ids: Tensor, memory: Tensor, src_keep: Tensor | None, gates: Gates | None = None) -> Decoded:
         """Read tgt_ids [B, T] (the start token first); row t of everything predicts the token after tgt_ids[:, t]."""
         with self.gates.applied(gates):
-            found = self.network(
+            found: Answer = self.network(
                 encoder_outputs=(memory,),
                 attention_mask=_mask(memory[..., 0], src_keep),
                 decoder_input_ids=tgt_ids,
@@ -140,7 +138,7 @@ class AdaptedModel:
     def step(self, ids: Tensor, cache: AdaptedCache, gates: Gates | None = None) -> Stepped:
         """Read one more id of every hypothesis, ids [B]."""
         with self.gates.applied(gates):
-            found = self.network(
+            found: Answer = self.network(
                 encoder_outputs=(cache.memory,),
                 attention_mask=_mask(cache.memory[..., 0], cache.keep),
                 decoder_input_ids=ids[:, None],
@@ -171,55 +169,82 @@ def _mask(like: Tensor, keep: Tensor | None) -> Tensor:
     return torch.ones(like.shape, dtype=torch.long, device=like.device) if keep is None else keep.long()
 
 
-def _sides(network: Any) -> tuple[Any, Any]:
+def _sides(network: PretrainedModel) -> tuple[nn.Module, nn.Module]:
+    itself: object = network
     try:
         encoder, decoder = network.get_encoder(), network.get_decoder()
     except (AttributeError, TypeError, NotImplementedError) as error:
         raise InputError(f"{type(network).__name__} has no encoder and decoder; adapt takes seq2seq models") from error
-    if not getattr(network.config, "is_encoder_decoder", False) or encoder is decoder or encoder is network:
+    if not getattr(network.config, "is_encoder_decoder", False) or encoder is decoder or encoder is itself:
         raise InputError(f"{type(network).__name__} is not an encoder-decoder model; adapt takes seq2seq models")
     return encoder, decoder
 
 
-def _config_of(network: Any, **sizes: Any) -> AdaptedConfig:
-    said, how = network.config, network.generation_config
+def _output(network: PretrainedModel) -> nn.Module:
+    """The output projection, whose weight [V, D] says where the model is."""
+    found = network.get_output_embeddings()
+    if found is None:
+        raise InputError(f"{type(network).__name__} writes no tokens; adapt takes seq2seq models with a head that does")
+    return found
+
+
+def _weight(module: nn.Module) -> Tensor:
+    weight = module.weight
+    if not isinstance(weight, Tensor):
+        raise InputError(f"{type(module).__name__} has no weight of its own; adapt takes models with one table of ids")
+    return weight
+
+
+def _config_of(network: PretrainedModel) -> AdaptedConfig:
     if hasattr(network, "set_attn_implementation"):
         network.set_attn_implementation("eager")  # no other returns its weights
-    eos = how.eos_token_id if how.eos_token_id is not None else said.eos_token_id
-    start = how.decoder_start_token_id if how.decoder_start_token_id is not None else said.decoder_start_token_id
-    start = start if start is not None else how.bos_token_id
-    pad = how.pad_token_id if how.pad_token_id is not None else said.pad_token_id
-    eos = eos[0] if isinstance(eos, list) else eos
-    for name, value in (("eos_token_id", eos), ("decoder_start_token_id", start), ("pad_token_id", pad)):
-        if not isinstance(value, int):
-            raise InputError(f"{name} is {value!r} in the configuration of {type(network).__name__}; set it first")
-    vocab = network.get_output_embeddings().weight.shape[0]
-    probe = torch.full((1, 2), eos, device=network.get_output_embeddings().weight.device)
-    with torch.inference_mode():
-        found = network(input_ids=probe, decoder_input_ids=probe, output_attentions=True, return_dict=True)
+    start = _said(network, "decoder_start_token_id")
+    start_id = _id(network, "decoder_start_token_id", start if start is not None else _said(network, "bos_token_id"))
+    eos = _said(network, "eos_token_id")
+    eos_id = _id(network, "eos_token_id", eos[0] if isinstance(eos, list) and eos else eos)
+    written = _weight(_output(network))
+    return AdaptedConfig(
+        name=str(getattr(network.config, "_name_or_path", "") or type(network).__name__),
+        src_vocab=len(_weight(network.get_input_embeddings())),
+        tgt_vocab=len(written),
+        max_positions=_positions(network.config),
+        head_counts=_head_counts(network, torch.full((1, 2), eos_id, device=written.device)),
+        pad_id=_id(network, "pad_token_id", _said(network, "pad_token_id")),
+        start_id=start_id,
+        eos_id=eos_id,
+    )
+
+
+def _said(network: PretrainedModel, name: str) -> object:
+    """What the settings of generation say, or else the configuration."""
+    places = (getattr(network, "generation_config", None), network.config)
+    return next((value for each in places if (value := getattr(each, name, None)) is not None), None)
+
+
+def _id(network: PretrainedModel, name: str, value: object) -> int:
+    if not isinstance(value, int):
+        raise InputError(f"{name} is {value!r} in the configuration of {type(network).__name__}; set it first")
+    return value
+
+
+@torch.inference_mode()
+def _head_counts(network: PretrainedModel, probe: Tensor) -> dict[str, tuple[int, int]]:
+    """Layers and heads by kind of attention, as they come of reading `probe` [1, T]."""
+    found = network(input_ids=probe, decoder_input_ids=probe, output_attentions=True, return_dict=True)
     counts = {}
     for kind, maps in (
         ("encoder", found.encoder_attentions),
         ("decoder", found.decoder_attentions),
         ("cross", found.cross_attentions),
     ):
-        if not maps or any(each is None or each.dim() != 4 for each in maps):
+        layers = [each for each in maps or () if each is not None and each.dim() == 4]
+        if not layers or len(layers) != len(maps or ()):
             raise InputError(f"{type(network).__name__} returns no {kind} attention; its traces would have no maps")
-        counts[kind] = (len(maps), maps[0].shape[1])
-    config = AdaptedConfig(
-        name=str(said._name_or_path or type(network).__name__),
-        src_vocab=network.get_input_embeddings().weight.shape[0],
-        tgt_vocab=vocab,
-        max_positions=_positions(said),
-        head_counts=counts,
-        pad_id=pad,
-        start_id=start,
-        eos_id=eos,
-    )
-    return dataclasses.replace(config, **sizes)
+        counts[kind] = (len(layers), layers[0].shape[1])
+    return counts
 
 
-def _positions(said: Any) -> int:
+def _positions(said: object) -> int:
     """Tokens at most; 1024 for a model with relative positions alone, which would take any number."""
     named = (getattr(said, name, None) for name in ("max_position_embeddings", "n_positions"))
     return next((count for count in named if isinstance(count, int) and count > 0), 1024)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
+from translator.adapted.pretrained import PretrainedTokenizer
 from translator.config import TextConfig
 from translator.errors import InputError
 from translator.text import tokenizer as common
@@ -22,12 +23,14 @@ class AdaptedTokenizer(common.ManyTexts):
     """One side of an adapted model. What the tokenizer puts before a text counts among its tokens, what it puts
     behind it closes it; `source` False reads texts of the target side."""
 
-    def __init__(self, tokenizer: Any, language: str, *, source: bool, size: int, start_id: int, eos_id: int) -> None:
+    def __init__(
+        self, tokenizer: PretrainedTokenizer, language: str, *, source: bool, size: int, start_id: int, eos_id: int
+    ) -> None:
         self.config = TextConfig(language, level="transformers", normalise="none")
         self._tokenizer, self._source, self._size = tokenizer, source, size
         self.start_id, self.eos_id = start_id, eos_id
-        self.pad_id: int = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else eos_id
-        self.unk_id: int | None = tokenizer.unk_token_id
+        self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else eos_id
+        self.unk_id = tokenizer.unk_token_id
         self._specials = set(tokenizer.all_special_ids) | {start_id, eos_id, self.pad_id}
         ids = self._all_ids(PROBE)
         behind = next((n for n, id in enumerate(reversed(ids)) if id not in self._specials), len(ids))
@@ -118,15 +121,18 @@ class AdaptedTokenizer(common.ManyTexts):
         raise InputError("an adapted model cannot be saved in our format; save it by its own save_pretrained")
 
     def _all_ids(self, text: str) -> list[int]:
-        kept = {"text": text} if self._source else {"text_target": text}
-        return list(self._tokenizer(**kept, truncation=False)["input_ids"])
+        return list(self._read(text, offsets=False)["input_ids"])
+
+    def _read(self, text: str, *, offsets: bool) -> Mapping[str, Any]:
+        if self._source:
+            return self._tokenizer(text=text, truncation=False, return_offsets_mapping=offsets)
+        return self._tokenizer(text_target=text, truncation=False, return_offsets_mapping=offsets)
 
     def _with_spans(self, text: str) -> tuple[list[int], list[tuple[int, int] | None]]:
         """The ids of `text` without what closes it, and where each stands; None for what was put before it."""
         ids = self.ids(text)
         if getattr(self._tokenizer, "is_fast", False):
-            kept = {"text": text} if self._source else {"text_target": text}
-            pairs = self._tokenizer(**kept, truncation=False, return_offsets_mapping=True)["offset_mapping"][: len(ids)]
+            pairs = self._read(text, offsets=True)["offset_mapping"][: len(ids)]
             return ids, [
                 _placed(text, start, end, id in self._specials) for id, (start, end) in zip(ids, pairs, strict=True)
             ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import torch
 
 from translator.adapted.model import AdaptedModel
+from translator.adapted.pretrained import PretrainedModel, PretrainedTokenizer
 from translator.adapted.tokenizer import AdaptedTokenizer
 from translator.checkpoints import Bundle, bart
 from translator.engine import Engine
@@ -18,9 +19,6 @@ from translator.model import Transformer
 from translator.pipeline import Translator
 from translator.request import Limits
 from translator.trace import CheckpointId
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 LIMITS = Limits(characters=20_000, source_tokens=1024, target_tokens=512)
 
@@ -39,8 +37,8 @@ class AdaptedTranslator(Translator):
 
 
 def adapt(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
+    model: PretrainedModel,
+    tokenizer: PretrainedTokenizer,
     *,
     name: str | None = None,
     src: str = "und",
@@ -63,18 +61,19 @@ def adapt(
     Raises:
         InputError: the model is no encoder-decoder, returns no attention, or lacks a start, end or padding token.
     """
-    generation = {**model.generation_config.to_dict()} if getattr(model, "generation_config", None) else {}
+    said = getattr(model, "generation_config", None)
+    generation: dict[str, Any] = {} if said is None else said.to_dict()
     path = Path(name or str(getattr(model.config, "_name_or_path", "") or type(model).__name__))
-    adapted = AdaptedModel(model, None)
+    adapted = AdaptedModel(model)
     eos = adapted.config.eos_id
     banned, sequences = bart.banned(path, generation, eos)
-    sizes: dict[str, Any] = {
-        "banned_ids": tuple(banned),
-        "banned_sequences": tuple(map(tuple, sequences)),
-        "min_length": bart.shortest(path, generation),
-        "name": path.name,
-    }
-    adapted.config = dataclasses.replace(adapted.config, **sizes)
+    adapted.config = dataclasses.replace(
+        adapted.config,
+        banned_ids=tuple(banned),
+        banned_sequences=tuple(map(tuple, sequences)),
+        min_length=bart.shortest(path, generation),
+        name=path.name,
+    )
     sides = [
         AdaptedTokenizer(
             tokenizer,
@@ -98,7 +97,7 @@ def adapt(
     return AdaptedTranslator(bundle, limits=limits)
 
 
-def _digest(model: Any) -> str:
+def _digest(model: PretrainedModel) -> str:
     """SHA-256 of every weight, so that a trace names the weights that made it."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
