@@ -5,6 +5,8 @@ let page: import("./main").AttentionExplorer;
 let entry: typeof import("./host/gradio/entry").entry;
 
 beforeAll(async () => {
+  // what the page looks for again and again would go on in the tests of other files
+  vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "clearTimeout", "clearInterval"] });
   vi.resetModules();
   document.body.innerHTML = `<div id="direction"><input type="radio" value="en-zh" checked></div>
     <div id="compare-direction-a"><input type="radio" value="de-en" checked></div>

@@ -6,6 +6,8 @@ import { channel } from "../live/channel";
 let entry: typeof import("./entry").entry;
 let mountExplorer: typeof import("./explorer").mountExplorer;
 beforeAll(async () => {
+  // what an explorer looks for again and again would go on in the tests of other files
+  vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "clearTimeout", "clearInterval"] });
   vi.resetModules();
   ({ entry } = await import("./entry"));
   ({ mountExplorer } = await import("./explorer"));
@@ -19,6 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   entry.explorer?.destroy();
+  vi.useRealTimers();
   delete window.__explorerData;
   vi.resetModules();
 });
