@@ -38,6 +38,24 @@ afterAll(() => {
   for (const each of watching.splice(0)) each.disconnect();
 });
 
+/** Nor is what it still has to paint painted onto the next file's page. */
+const painting = new Set<number>();
+const ask = globalThis.requestAnimationFrame.bind(globalThis);
+const asked: typeof ask = (paint) => {
+  const frame = ask((time) => {
+    painting.delete(frame);
+    paint(time);
+  });
+  painting.add(frame);
+  return frame;
+};
+beforeAll(() => void (globalThis.requestAnimationFrame = asked));
+afterAll(() => {
+  vi.useRealTimers();
+  painting.forEach((frame) => cancelAnimationFrame(frame));
+  painting.clear();
+});
+
 beforeAll(() => {
   kept.forEach(({ begin }) => begin());
   vi.useRealTimers();
