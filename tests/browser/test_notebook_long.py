@@ -55,7 +55,8 @@ def test_a_map_comes_when_it_is_looked_at(lab: Lab) -> None:
     explorer = lab.output(0)
 
     def another_head() -> None:
-        lab.run("widget.layer, widget.head = 5, 1")
+        # Two messages without it, and a page that hears the first alone asks for its map too.
+        lab.run("with widget.hold_sync(): widget.layer, widget.head = 5, 1")
         expect(explorer.locator(".detail")).to_have_attribute("aria-label", re.compile("L6 H2"))
 
     assert maps_of(lab, another_head) == 1
