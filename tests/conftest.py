@@ -7,6 +7,7 @@ import importlib.util
 import logging
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -117,28 +118,21 @@ def compiled(tiny_checkpoint: Path) -> Translator:
 
 
 SERIAL = (
-    "checkpoints/test_cost.py",
     "cluster/test_fleet.py",
     "cluster/test_ray.py",
-    "reliability/test_api.py",
     "reliability/test_connections.py",
     "reliability/test_gate.py",
     "reliability/test_heaps.py",
     "reliability/test_leaving.py",
-    "reliability/test_post.py",
-    "reliability/test_proxy.py",
-    "reliability/test_server.py",
     "reliability/test_sinks.py",
-    "reliability/test_strangers.py",
-    "reliability/test_text.py",
     "reliability/test_turns.py",
     "reliability/test_workers.py",
     "test_timing.py",
-    "ui/test_models.py",
 )
 """Files whose tests look at a clock or at memory: nothing may run beside them, nor beside any `*_alone.py`.
 
-What counts processor time, waits for something to happen, or serves a page of its own may run beside others.
+What counts processor time, waits for something to happen, or serves a page of its own may run beside others. Ray looks
+at a clock itself: it gives a node thirty seconds to start.
 """
 
 
@@ -180,6 +174,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("engine")
         if is_serial(item.path):
             item.add_marker("serial")
+
+
+@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
+def heaviest_first(items: list[pytest.Item], config: pytest.Config) -> None:
+    """Side by side, files whose tests may take longest come first, or one process would have one left in the end."""
+    if not hasattr(config, "workerinput"):
+        return
+    limits, counts = Counter[Path](), Counter[Path]()
+    for item in items:
+        marker = item.get_closest_marker("timeout")
+        limits[item.path] = max(limits[item.path], marker.args[0] if marker else 0)
+        counts[item.path] += 1
+    items.sort(key=lambda item: (-limits[item.path], -counts[item.path], item.path))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,12 +15,12 @@ import safetensors.torch
 import torch
 
 import translator
+from tests import forked
 from translator.checkpoints import cost, load_bundle, seal
 from translator.checkpoints.foreign import read_tensors
 from translator.config import DecodeConfig, ModelConfig
 from translator.errors import CheckpointError
 
-ROOT = Path(__file__).parents[2]
 LARGEST = {"src_vocab": 256_206, "tgt_vocab": 256_206, "encoder_layers": 24, "decoder_layers": 24}
 """NLLB-200 3.3B, the largest of the published translation models of this shape."""
 
@@ -41,19 +39,22 @@ def change(folder: Path, part: str, **values: Any) -> None:
 
 
 MEASURED = """
-import resource, sys, time, threading
+import resource, sys, time
 from translator.__main__ import main
-import torch, translator.pipeline  # what every command imports does not count
-before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
 code = main(sys.argv[1:])
-print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, time.monotonic() - began)
+print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, time.process_time() - began)
 """
 
 
 def measured(folder: Path) -> tuple[int, float, float, str]:
-    """Exit code, further MiB and seconds of a translation of three words, and what it said."""
-    command = [sys.executable, "-c", MEASURED, "translate", "--model", str(folder), "Das Haus ist."]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    """Exit code, further MiB and processor seconds of a translation of three words, and what it said.
+
+    What every command imports is there before.
+    """
+    asked = ["translate", "--model", str(folder), "Das Haus ist."]
+    done = forked.run(["-c", MEASURED, *asked], env=os.environ)
+    assert done.returncode == 0, done.stderr
     code, kibibytes, seconds = done.stdout.split()[-3:]
     return int(code), int(kibibytes) / 1024, float(seconds), done.stderr
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.cluster.started import Nodes, listening
 from translator.analysis.gold import FOLDER
 
@@ -30,7 +31,10 @@ def command(*arguments: str | Path, env: dict[str, str] | None = None) -> list[s
 
 def run(*arguments: str | Path, text: str = "", code: int = 0, **env: str) -> subprocess.CompletedProcess[str]:
     where = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)} | env
-    done = subprocess.run(command(*arguments), input=text, env=where, capture_output=True, text=True, timeout=LIMIT)
+    if text or "PYTHONPATH" in env:  # what is read, and where modules are, is a new process's own
+        done = subprocess.run(command(*arguments), input=text, env=where, capture_output=True, text=True, timeout=LIMIT)
+    else:
+        done = forked.run(["-m", "translator", *map(str, arguments)], env=where, timeout=LIMIT)
     assert done.returncode == code, done.stderr[-3000:]
     return done
 
@@ -48,12 +52,14 @@ def copy(tiny_checkpoint: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny_checkpoint, tmp_path / "tiny"))
 
 
-def test_a_local_start_listens_on_loopback_alone_and_leaves_nothing(tiny_checkpoint: Path, tmp_path: Path) -> None:
-    """And prints the lines and the refusals of the plain command; its parts are there for a second run."""
+def test_a_local_start_listens_on_loopback_alone_and_leaves_nothing(
+    tiny_checkpoint: Path, tmp_path: Path, one_node: Nodes
+) -> None:
+    """And prints the lines and the refusals of the plain command, whose lines are those of the parts."""
     data, out, home = tmp_path / "x.txt", tmp_path / "out", Path(tempfile.mkdtemp(dir="/tmp"))
     data.write_text("\n".join(LINES * 3), encoding="utf-8")
     plain = run("translate", "--model", tiny_checkpoint, "--max-length", "9", text=data.read_text("utf-8"), code=2)
-    asked = ("translate", "--model", tiny_checkpoint, "--max-length", "9", "--ray", "--data", data, "--shard", "4")
+    asked = ("translate", "--model", tiny_checkpoint, "--max-length", "9", "--data", data, "--shard", "4", "--ray")
     where = os.environ | {"HOME": str(home), "TMPDIR": str(home), "PYTHONPATH": str(ROOT)}
     working = subprocess.Popen(
         command(*asked), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=where, encoding="utf-8"
@@ -67,7 +73,7 @@ def test_a_local_start_listens_on_loopback_alone_and_leaves_nothing(tiny_checkpo
     assert plain.stderr.splitlines() == [line for line in stderr.splitlines() if line.startswith("line ")]
     assert seen and seen <= {"127.0.0.1", "[::ffff:127.0.0.1]"}
     home.rmdir()  # there is nothing in it
-    run(*asked, "--parts", out, code=2)
+    run(*asked, one_node.address, "--parts", out, code=2, **one_node.env)
     assert "".join((out / f"part-{n:06d}.txt").read_text("utf-8") for n in range(5)) == plain.stdout
 
 

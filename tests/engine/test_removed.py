@@ -56,7 +56,7 @@ def test_pytorch_alone_translates(without_engines: Path, tiny_checkpoint: Path) 
 @pytest.mark.parametrize(
     ("chosen", "workers"),
     [
-        pytest.param("not soak and not browser and not slow and not serial", 2, id="light", marks=pytest.mark.slow),
+        pytest.param("not soak and not browser and not slow and not serial", 2, id="light", marks=pytest.mark.soak),
         pytest.param("not soak and not browser and slow and not serial", 2, id="slow", marks=LONG),
         pytest.param("not soak and not browser and serial", 0, id="serial", marks=LONG),
         pytest.param("not soak and browser", 0, id="browser", marks=[*LONG, pytest.mark.browser]),

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from translator.ui.live.chinese import chinese_file
+
 STATIC = Path(__file__).parents[2] / "translator" / "ui" / "static" / "live"
 HERE = Path(__file__).parent
 
@@ -41,6 +43,14 @@ def run_node() -> Callable[..., Any]:
         return json.loads(done.stdout)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def chinese(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file by which a live page cuts Chinese into words; seconds to make."""
+    path = tmp_path_factory.mktemp("chinese") / "chinese.json.gz"
+    path.write_bytes(chinese_file())
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import json
 import random
 import unicodedata
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pytest
 
 from translator.config import TextConfig
 from translator.text import Tokenizer, VocabularyTokenizer, load_tokenizer, words
-from translator.ui.live.chinese import chinese_file
 
 ROOT = Path(__file__).parents[2]
 CHECKPOINTS = ROOT / "checkpoints"
@@ -27,13 +27,7 @@ HARD = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def chinese(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("chinese") / "chinese.json.gz"
-    path.write_bytes(chinese_file())
-    return path
-
-
+@cache
 def assigned() -> list[str]:
     """Characters that every tested Python classifies as the page's table does: all, with the table's own Unicode."""
     database = unicodedata if unicodedata.unidata_version == "14.0.0" else unicodedata.ucd_3_2_0

@@ -20,7 +20,6 @@ from translator.analysis.interventions import make_gates
 from translator.analysis.profile import stored_profile
 from translator.checkpoints.save import save_bundle
 from translator.errors import InputError
-from translator.ui.live.chinese import chinese_file
 from translator.ui.payload import profile_payload, step_payload, unpack
 from translator.ui.session import payload_of
 
@@ -46,16 +45,14 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.fixture
-def ask(run_node: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+@pytest.fixture(scope="module")
+def ask(run_node: Callable[..., Any], chinese: Path) -> Callable[..., Any]:
     """`ask(model, sentences, **task)`: what the page's code answers to each, from the files of a checkpoint."""
 
     def run(model: Translator, sentences: list[dict[str, Any]], **task: Any) -> Any:
         assert model.bundle.folder is not None
         if model.languages[1] == "zh":
-            path = tmp_path_factory.mktemp("chinese") / "chinese.json.gz"
-            path.write_bytes(chinese_file())
-            task["chinese"] = str(path)
+            task["chinese"] = str(chinese)
         profile = stored_profile(model)
         task |= {"profile": profile_payload(profile)} if profile else {}
         folder, digest = str(model.bundle.folder), model.bundle.info.sha256
@@ -127,12 +124,18 @@ def test_numbers_and_names_of_the_source_are_kept_alike(direction: str, ask: Cal
         assert found["ids"] == [token.id for token in trace.tgt]
 
 
+@pytest.fixture(scope="module")
+def answered(tiny: Translator, ask: Callable[..., Any]) -> list[list[dict[str, Any]]]:
+    """What the page's code answers to each of GERMAN in each of SETTINGS."""
+    found = ask(tiny, [{"text": text, "settings": settings} for settings in SETTINGS for text in GERMAN])
+    return [found[start : start + len(GERMAN)] for start in range(0, len(found), len(GERMAN))]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", SETTINGS)
-def test_every_way_of_decoding(settings: dict[str, Any], tiny: Translator, ask: Callable[..., Any]) -> None:
-    sentences: list[dict[str, Any]] = [{"text": text, "settings": settings} for text in GERMAN]
-    for asked, found in zip(sentences, ask(tiny, sentences), strict=True):
-        compare(tiny, tiny.translate(asked["text"], **settings), found["trace"])
+@pytest.mark.parametrize("way", range(len(SETTINGS)), ids=lambda way: "-".join(map(str, SETTINGS[way].values())))
+def test_every_way_of_decoding(way: int, tiny: Translator, answered: list[list[dict[str, Any]]]) -> None:
+    for text, found in zip(GERMAN, answered[way], strict=True):
+        compare(tiny, tiny.translate(text, **SETTINGS[way]), found["trace"])
 
 
 @pytest.mark.slow

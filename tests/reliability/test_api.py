@@ -6,7 +6,6 @@ import base64
 import json
 import re
 import subprocess
-import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -25,8 +24,6 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.core.transport import Response
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
-from benchmarks.served import free_port
-from translator.errors import InputError
 from translator.pipeline import load
 from translator.ui.api import described
 
@@ -130,17 +127,6 @@ def test_calls_go_through_the_pages_gate(live: Any, http: httpx.Client, slow: An
 
 
 @pytest.mark.slow
-def test_a_call_that_nobody_reads_is_given_up(live: Any, http: httpx.Client, slow: Any) -> None:
-    slow._seconds = 0.3
-    assert http.post(CALLS[0], json={"text": TEXT}).status_code == 200
-    time.sleep(6)
-    assert len(live.models.gate) == 0
-    counted = slow.steps
-    time.sleep(1)
-    assert slow.steps == counted
-
-
-@pytest.mark.slow
 def test_the_example_of_the_readme_runs(live: Any, capsys: pytest.CaptureFixture[str]) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
@@ -240,156 +226,3 @@ def test_any_settings_are_judged(http: httpx.Client) -> None:
 @pytest.mark.timeout(3000)
 def test_any_settings_are_judged_in_many(http: httpx.Client) -> None:
     check_settings(http, 3000)
-
-
-def test_mcp_is_off_unless_asked_for(http: httpx.Client) -> None:
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    assert http.post("/gradio_api/mcp/", json=message).status_code == 404
-    assert http.get("/gradio_api/mcp/").status_code == 404
-
-
-SPEAK = """
-import asyncio, json, os, sys
-os.environ["GRADIO_MCP_SERVER"] = "True"  # Gradio's own switch moves nothing here
-from mcp import ClientSession
-from mcp.client.streamable_http import streamablehttp_client
-from translator.ui.models import Models
-from translator.ui.serve import Server
-
-async def speak(url):
-    tool = streamablehttp_client(url + "gradio_api/mcp/")
-    async with tool as (read, write, _), ClientSession(read, write) as session:
-        await session.initialize()
-        tools = await session.list_tools()
-        good = await session.call_tool("translate", {"text": sys.argv[2]})
-        bad = await session.call_tool("translate", {"text": ""})
-        return [sorted(tool.name for tool in tools.tools), good.content[0].text, bad.isError, bad.content[0].text]
-
-models = Models({"de-en": sys.argv[1]}, device="cpu")
-server = Server(models, mcp=True, server_name="127.0.0.1", server_port=int(sys.argv[3]))
-print(json.dumps(asyncio.run(speak(server.url))), flush=True)
-os._exit(0)
-"""
-
-
-@pytest.mark.slow
-def test_with_mcp_the_endpoints_are_tools(tiny_checkpoint: Path) -> None:
-    command = [sys.executable, "-c", SPEAK, str(tiny_checkpoint), TEXT, str(free_port())]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=Path(__file__).parents[2])
-    assert done.returncode == 0, done.stderr
-    tools, good, failed, said = json.loads(done.stdout.strip().splitlines()[-1])
-    assert tools == ["trace", "translate"]
-    assert good == load(tiny_checkpoint, device="cpu").translate(TEXT).translation
-    assert failed and "the text is blank" in said
-
-
-def test_without_the_package_mcp_is_refused_with_the_remedy(live: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from translator.ui import serve, tools
-
-    monkeypatch.setattr(tools, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"pip install 'mcp>=1.21,<2'"):
-        serve.Server(live.models, mcp=True)
-
-
-UNREADABLE = """
-import logging, os, sys
-logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
-import httpx
-from translator.ui.models import Models
-from translator.ui.serve import Server
-
-server = Server(Models({"de-en": sys.argv[1]}, device="cpu"), mcp=True, server_name="127.0.0.1",
-                server_port=int(sys.argv[3]))
-typed = sys.argv[2]
-headers = {"accept": "application/json, text/event-stream"}
-for body in (
-    {"id": 1, "method": typed, "params": {"text": typed}},
-    {"id": 2, "method": "tools/call", "params": {"name": [typed], "arguments": typed}},
-    {"id": 3, "method": "tools/call", "params": {"name": typed, "arguments": {"text": typed}}},
-    {"id": 4, "method": "logging/setLevel", "params": {"level": typed}},
-    {"id": typed, "method": "tools/list"},
-    {"method": typed, "params": {"text": typed}},
-    {"method": "notifications/cancelled", "params": {"requestId": 1, "reason": [typed]}},
-    {"id": typed, "result": {"text": typed}},
-    {"id": 5, "error": {"code": 1, "message": typed}},
-    {"id": 6, "method": "tools/list", "params": typed},
-):
-    body = {"jsonrpc": "2.0", **body}
-    status = httpx.post(server.url + "gradio_api/mcp/", json=body, headers=headers, timeout=60).status_code
-    print(status, flush=True)
-for name in sys.argv[4:]:  # what was silenced is silent, and nobody else
-    logging.getLogger(name).error("heard %s", name)
-os._exit(0)
-"""
-
-
-@pytest.mark.slow
-def test_with_mcp_nothing_of_a_message_that_cannot_be_read_is_logged(tiny_checkpoint: Path) -> None:
-    canary = "Kanarienvogel4711"
-    loggers = ["translator.ui", "mcp.server.lowlevel.server", "mcp.shared.anything"]
-    command = [sys.executable, "-c", UNREADABLE, str(tiny_checkpoint), canary, str(free_port()), *loggers]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=Path(__file__).parents[2])
-    assert done.returncode == 0, done.stderr[-2000:]
-    statuses = [int(line) for line in done.stdout.split() if line.isdigit()]
-    assert len(statuses) == 10 and all(status < 500 for status in statuses), statuses
-    assert canary not in done.stderr + done.stdout
-    assert [name for name in loggers if f"heard {name}" in done.stderr] == loggers[:1]
-
-
-HANG_UP = """
-import asyncio, json, logging, os, sys, threading, time
-logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
-import httpx
-from translator.ui.models import Models
-from translator.ui.serve import Server
-
-models = Models({"de-en": sys.argv[1]}, device="cpu")
-server = Server(models, mcp=True, server_name="127.0.0.1", server_port=int(sys.argv[3]))
-headers = {"accept": "application/json, text/event-stream"}
-
-def rpc(call, **arguments):
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": call, "arguments": arguments}}
-    return httpx.post(server.url + "gradio_api/mcp/", json=body, headers=headers, timeout=60)
-
-said = [rpc("translate", text=sys.argv[2]).status_code, rpc("nothing", text=sys.argv[2]).status_code]
-said.append(rpc("translate", text=[sys.argv[2]], beam=sys.argv[2]).status_code)
-broken = {"jsonrpc": "2.0", "id": 1, "method": sys.argv[2], "params": sys.argv[2]}
-said.append(httpx.post(server.url + "gradio_api/mcp/", json=broken, headers=headers).status_code)
-
-real = models.get("de-en")
-class Slow:
-    steps = 0
-    def __getattr__(self, name):
-        return getattr(real, name)
-    def translate(self, text, *, stop, **settings):
-        while not stop():
-            Slow.steps += 1
-            time.sleep(0.02)
-        from translator.errors import CancelledError
-        raise CancelledError("stopped")
-models._loaded["de-en"] = Slow()
-def hang_up():
-    try:
-        httpx.post(server.url + "gradio_api/mcp/", headers=headers, timeout=1, json={"jsonrpc": "2.0", "id": 1,
-            "method": "tools/call", "params": {"name": "translate", "arguments": {"text": sys.argv[2]}}})
-    except httpx.TimeoutException:
-        pass
-hang_up()
-time.sleep(0.5)
-before = Slow.steps
-time.sleep(0.5)
-print(json.dumps({"said": said, "began": before, "after": Slow.steps - before, "held": len(models.gate)}), flush=True)
-os._exit(0)
-"""
-
-
-@pytest.mark.slow
-def test_with_mcp_nothing_typed_is_logged_and_who_hangs_up_is_not_computed_for(tiny_checkpoint: Path) -> None:
-    canary = "Kanarienvogel4711"
-    command = [sys.executable, "-c", HANG_UP, str(tiny_checkpoint), canary, str(free_port())]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=Path(__file__).parents[2])
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout.strip().splitlines()[-1])
-    assert found["began"] > 0 and found["after"] == 0 and found["held"] == 0, found
-    assert all(status < 500 for status in found["said"])
-    assert canary not in done.stderr + done.stdout

@@ -82,6 +82,17 @@ def test_the_machine_is_idle_a_second_after_the_reader_is_gone(live: Any, slow: 
     assert idle(live.models, TRUST + PATIENCE + 2)
 
 
+def test_a_call_that_nobody_reads_is_given_up(live: Any, slow: Any) -> None:
+    slow._seconds = 0.3
+    called = live.visitor().http.post("/gradio_api/call/v2/translate", json={"text": "wir rennen in den park"})
+    assert called.status_code == 200
+    time.sleep(6)
+    assert len(live.models.gate) == 0
+    counted = slow.steps
+    time.sleep(1)
+    assert slow.steps == counted
+
+
 @pytest.mark.parametrize("way", ["closed socket", "stop"])
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_question_of_the_lab_ends_when_its_visitor_stops_or_leaves(

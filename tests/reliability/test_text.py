@@ -7,13 +7,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.served import App
 from translator.text import normalise_text
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.session import translate_stream
@@ -114,23 +112,6 @@ def test_any_unicode_is_answered(models: Models, text: str) -> None:
 @given(ANY | MIXED)
 def test_any_unicode_is_answered_ten_thousand_times(models: Models, text: str) -> None:
     answered(models, text)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(400)
-def test_without_checkpoints_and_network_the_page_starts_and_says_so_and_ends_when_told(tmp_path: Path) -> None:
-    offline = {"TRANSLATOR_CHECKPOINTS": str(tmp_path), "HF_ENDPOINT": "http://127.0.0.1:9", "TRANSLATOR_MODELS": ""}
-    app = App(offline)
-    try:
-        assert app.cpu_seconds < 8, "on a core of its own it has to be there in eight seconds"
-        with httpx.Client(base_url=f"{app.url}/gradio_api/call", timeout=60) as page:
-            for direction in DIRECTIONS:
-                asked = page.post("/v2/translate", json={"text": "Hallo.", "direction": direction}).json()
-                said = page.get(f"/translate/{asked['event_id']}").text
-                assert "event: error" in said and f"{direction} is not available here" in said
-    finally:
-        ended = app.close()
-    assert ended < 5
 
 
 def test_a_missing_checkpoint_is_said_and_the_other_pair_works(tiny_checkpoint: Path, tmp_path: Path) -> None:
