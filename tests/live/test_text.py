@@ -24,6 +24,7 @@ HARD = (
     "a\u200bb\u00adc\u2060d", "\x1c\x85\u3000", "\U0001e030x\u0305", "각\u1161\u11a8", "constructor toString",
     "\u0301\u0301 \u0345", "क्षत्रिय", "‘tis ‹so›", "𠮷野家", "南京市长江大桥欢迎您", "憑藉 乾坤 乾淨 頭髮",
     "各位朋友，大家好。", "「你好」,他說.", "我住在3.5樓,Tel.110!",
+    "NIEMAND HAT MICH GEFRAGT!", "ÉCOLE İSTANBUL ÅΣ", "ǅABCDE", "NATO", "ªABCDE ǲ",
 )  # fmt: skip
 
 
@@ -94,6 +95,7 @@ def check(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("side", SIDES)
 def test_ids_of_lines_and_of_random_unicode(side: str, run_node: Callable[..., Any], chinese: Path) -> None:
     path = CHECKPOINTS / f"{side}.json"

@@ -98,6 +98,28 @@ def test_english_as_in_the_corpora(typed, want):
 @pytest.mark.parametrize(
     ("typed", "want"),
     [
+        ("NIEMAND HAT MICH GEFRAGT!", "niemand hat mich gefragt!"),
+        ("MÜLLERSTRASSE 7, ÄGYPTEN", "müllerstrasse 7, ägypten"),
+        ("I'M LATE", "i'm late"),
+        ("NATO", "NATO"),
+        ("UN & EU", "UN & EU"),
+        ("NIEMAND hat mich gefragt", "NIEMAND hat mich gefragt"),
+        ("ǅABCDE", "ǅABCDE"),
+        ("İSTANBUL", "i̇stanbul"),
+        ("12345", "12345"),
+    ],
+)
+def test_a_text_all_in_capitals_is_read_in_small_letters(typed, want):
+    found = normalise(typed, EN)
+    assert found.text == want
+    for char, (start, end) in zip(found.text, found.spans, strict=True):
+        assert char in typed[start:end].lower() + typed[start:end]
+    assert normalise_text(typed, CONFIGS[4]) == typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "want"),
+    [
         ("臺灣的「軟體」", "台湾的“软体”"),
         ("你好, 世界!", "你好，世界！"),
         ("他 用 iPhone１２ 看書.", "他用iPhone12看书。"),

@@ -24,6 +24,8 @@ _INVISIBLE = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 )
+SHOUTED = 5
+"""So many capitals and no small letter are a text that somebody typed in capitals."""
 _BLANK = re.compile(rf"[\s\u200d\ufe00-\ufe0f\u3164\uffa0{_INVISIBLE}]*")
 
 
@@ -38,9 +40,10 @@ class Normalised:
 def normalise(text: str, config: TextConfig) -> Normalised:
     """Normalise `text` as `config` says and keep, for every character left, its span in `text`.
 
-    "corpus" does what the training corpora had done to them: NFC, nothing invisible, single spaces;
-    in English and German straight quotes and plain dashes, in Chinese simplified characters and
-    full-width punctuation. "none" only replaces lone surrogates, which no encoder can write.
+    "corpus" does what the training corpora had done to them: NFC, nothing invisible, single spaces, and small letters
+    for a text that is all in capitals, whose words no vocabulary has; in English and German straight quotes and plain
+    dashes, in Chinese simplified characters and full-width punctuation. "none" only replaces lone surrogates, which no
+    encoder can write.
     Doing it twice changes nothing more.
     """
     spans = [(i, i + 1) for i in range(len(text))]
@@ -168,6 +171,12 @@ def _lower(text: str) -> Iterator[Edit]:
                 yield i, i + 1, char.lower()
 
 
+def _calm(text: str) -> Iterator[Edit]:
+    """A text all in capitals to small letters: no vocabulary has its words. A name such as "NATO" is left alone."""
+    if text.isupper() and sum(map(str.isupper, text)) >= SHOUTED:
+        yield from _lower(text)
+
+
 _SURROGATES = _substitute("[\ud800-\udfff]", "\ufffd")
 _HIDE = _substitute(f"[{_INVISIBLE}]", "")
 _PLAIN = _translate(
@@ -208,6 +217,7 @@ def _stages(config: TextConfig) -> tuple[Stage, ...]:
     if config.normalise == "none":
         return (_SURROGATES, *lower)
     chinese = config.language == "zh"
+    lower = lower or (() if chinese else (_calm,))
     # What may bring a letter and a combining mark together comes before they are composed.
     first = (_SURROGATES, _HIDE, *((_translate(_FULL_WIDTH),) if chinese else ()), *lower, _compose, _single_spaces)
     if chinese:

@@ -53,6 +53,19 @@ it("what cannot be seen is gone, and what is written twice is once there", () =>
 });
 
 it.each([
+  ["NIEMAND HAT MICH GEFRAGT!", "niemand hat mich gefragt!"],
+  ["I'M LATE", "i'm late"],
+  ["NATO", "NATO"],
+  ["NIEMAND hat mich gefragt", "NIEMAND hat mich gefragt"],
+  ["ǅABCDE", "ǅABCDE"],
+])("%j, which may be all in capitals, is read as %j", (typed, read) => {
+  const { text, spans } = normalise(typed, CORPUS);
+  expect(text).toBe(read);
+  expect(spans.map(([start]) => start)).toEqual([...typed].map((_, at) => at));
+  expect(normaliseText(typed, { ...CORPUS, language: "zh" })).toBe(typed);
+});
+
+it.each([
   ["", true],
   [" \t\u3000\u200b\ufeff\u00ad", true],
   ["\ufe0f\u200d", true],

@@ -144,6 +144,17 @@ function lower(text: string): Edit[] {
   );
 }
 
+const CAPITAL = /\p{Uppercase}/gu;
+const SMALL = /\p{Lowercase}|\p{Lt}/u;
+/** So many capitals and no small letter are a text that somebody typed in capitals. */
+const SHOUTED = 5;
+
+/** A text all in capitals to small letters: no vocabulary has its words. */
+function calm(text: string): Edit[] {
+  if (SMALL.test(text) || (text.match(CAPITAL)?.length ?? 0) < SHOUTED) return [];
+  return lower(text);
+}
+
 const surrogates = substitute(/[\ud800-\udfff]/gu, () => "\ufffd");
 const hide = substitute(new RegExp(`[${INVISIBLE}]`, "gu"), () => "");
 const plain = translate({
@@ -233,6 +244,7 @@ function stages(config: TextConfig): Stage[] {
   const lowered = config.lowercase ? [lower] : [];
   if (config.normalise === "none") return [surrogates, ...lowered];
   const chinese = config.language === "zh";
+  if (!chinese && !config.lowercase) lowered.push(calm);
   // What may bring a letter and a combining mark together comes before they are composed.
   const first = [surrogates, hide, ...(chinese ? [narrow] : []), ...lowered, compose, singleSpaces];
   if (chinese) return [...first, brackets, tight, ellipsis, widen, tight, simplify];
