@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -204,6 +205,20 @@ def test_text_in_another_language_is_noticed_and_one_press_switches_the_pair(ope
     page.wait_for_function("document.querySelector('#direction input:checked').value === 'de-en'")
     assert page.input_value("#source-text textarea") == "Der Hund meiner Nachbarin bellt jede Nacht."
     expect(page.locator("#input-health")).not_to_contain_text("looks like")
+
+
+def test_what_is_shown_is_the_other_pairs_once_the_language_was_switched(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=de-en")
+    first = page.locator(".examples button").first
+    expect(first).to_have_text("Word order")
+    type_into(page, "Das Haus ist leer.")
+    page.keyboard.press("Enter")
+    wait_translated(page, "Das Haus ist leer.")
+    type_into(page, "Where is my umbrella?")
+    page.click("#input-health .switch")
+    expect(first).to_have_text("Place moves")
+    expect(page.locator(".notice")).to_contain_text("Press Translate to use en-zh")
+    expect(page.locator("body")).to_have_class(re.compile("other-pair"))
 
 
 @pytest.mark.parametrize("waits", [True, False])

@@ -66,6 +66,16 @@ describe("the direction of a group of radios", () => {
     expect(heard).toHaveBeenCalledTimes(1);
   });
 
+  it("is the new one to whoever hears of the change, before Gradio has unchecked the other", () => {
+    const group = document.getElementById(id)!;
+    group.replaceWith(group.cloneNode(true)); // without the listener that unchecks at once
+    document.querySelector<HTMLInputElement>(`#${id} input`)!.checked = true;
+    const told: string[] = [];
+    document.getElementById(id)!.addEventListener("change", () => told.push(directionIn(id)));
+    setDirectionIn(id, "many");
+    expect(told).toEqual(["many"]);
+  });
+
   it("keeps its languages when another was chosen in between, until it is without", () => {
     const french = "many:fra_Latn-eng_Latn";
     rememberLanguages(id, french);

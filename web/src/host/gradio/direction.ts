@@ -43,7 +43,16 @@ export const setDirectionIn = (id: string, direction: string): void => {
   if (!radio || direction === directionIn(id)) return;
   rememberLanguages(id, direction);
   if (radio.checked) changed(id);
-  else radio.click();
+  else choose(radio, document.querySelectorAll<HTMLInputElement>(`#${id} input`));
+};
+
+/**
+ * Choose one of several radios. Gradio names each apart, so that no browser unchecks the others,
+ * and does so itself only after those who listen to a click that is not a person's.
+ */
+export const choose = (radio: HTMLInputElement, group: Iterable<HTMLInputElement>): void => {
+  for (const each of group) if (each !== radio) each.checked = false;
+  radio.click();
 };
 
 /** Tell everybody who listens to the radios. */

@@ -2,7 +2,7 @@
 
 import { type Sentence, t } from "../../i18n/words";
 import type { Field } from "../../tabs/page";
-import { directionIn, offersDirection, setDirectionIn } from "./direction";
+import { choose, directionIn, offersDirection, setDirectionIn } from "./direction";
 
 export const field = (id: string): Field | null =>
   document.querySelector<Field>(`#${id} textarea, #${id} input:not([type=radio])`);
@@ -171,10 +171,7 @@ const ARROWS: Record<string, number> = {
   ArrowDown: 1,
 };
 
-/**
- * Gradio names each radio apart, so that no browser sees a group in them; arrows choose the
- * neighbour.
- */
+/** Arrows choose the neighbour: no browser sees a group in Gradio's radios. */
 export const groupRadios = (): void => {
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLInputElement;
@@ -185,6 +182,6 @@ export const groupRadios = (): void => {
     const next = radios.at((radios.indexOf(target) + by) % radios.length)!;
     event.preventDefault();
     next.focus();
-    next.click();
+    choose(next, radios);
   });
 };
