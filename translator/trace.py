@@ -7,6 +7,7 @@ import io
 import json
 import math
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,8 @@ from translator.files import write_whole
 FORMAT_VERSION = 1
 MAX_MAP, MAX_META = 2**28, 2**24
 """Bytes that the maps of one kind, and all that is not maps, may have in a file."""
+PIECE = 2**20
+"""Bytes that are compressed at once, in some 50 ms."""
 R = TypeVar("R")
 MimeBundle: TypeAlias = "dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]"
 """What Jupyter shows by kind: the data, or the data and its metadata."""
@@ -210,19 +213,26 @@ class Trace:
         """
         write_whole(path, import_module("translator.notebook").page(self))
 
-    def to_bytes(self) -> bytes:
-        """The content of the file that `save` writes."""
+    def to_bytes(self, *, pause: Callable[[], object] = lambda: None) -> bytes:
+        """The content of the file that `save` writes; `pause` is called before each `PIECE` of it."""
+        arrays = {
+            "encoder": self.encoder,
+            "decoder": self.decoder,
+            "cross": self.cross,
+            "log_probs": self.log_probs,
+            "src": np.array([t.surface for t in self.src], dtype=str),
+            "tgt": np.array([t.surface for t in self.tgt], dtype=str),
+            "meta": np.frombuffer(json.dumps(self._meta(), ensure_ascii=True).encode(), dtype=np.uint8),
+        }
         buffer = io.BytesIO()
-        np.savez_compressed(
-            buffer,
-            encoder=self.encoder,
-            decoder=self.decoder,
-            cross=self.cross,
-            log_probs=self.log_probs,
-            src=np.array([t.surface for t in self.src], dtype=str),
-            tgt=np.array([t.surface for t in self.tgt], dtype=str),
-            meta=np.frombuffer(json.dumps(self._meta(), ensure_ascii=True).encode(), dtype=np.uint8),
-        )
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:  # as np.savez_compressed, piece by piece
+            for name, values in arrays.items():
+                plain = io.BytesIO()
+                npy.write_array(plain, values, allow_pickle=False)
+                with archive.open(f"{name}.npy", "w") as file:
+                    for start in range(0, plain.tell(), PIECE):
+                        pause()
+                        file.write(plain.getbuffer()[start : start + PIECE])
         return buffer.getvalue()
 
     @classmethod

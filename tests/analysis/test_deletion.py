@@ -65,7 +65,7 @@ def test_nothing_asked_is_nothing_lost_and_a_long_run_can_be_stopped(tiny: Trans
 def test_a_long_sentence_goes_in_more_batches(tiny: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     masks = list(source_words(trace).members)
     want, asked = deletion(tiny, trace, masks), []
-    monkeypatch.setattr(deletions, "POSITIONS", 2 * len(trace.src))
+    monkeypatch.setattr(deletions, "POSITIONS", 2 * (len(trace.src) + len(trace.tgt)))
     found = deletion(tiny, trace, masks, stop=lambda: bool(asked.append(None)))
     assert len(asked) == -(-(len(masks) + 1) // 2)
     np.testing.assert_allclose(found, want, atol=1e-5)

@@ -11,6 +11,7 @@ import pytest
 
 from translator import Trace, Translator
 from translator.analysis import contrast as contrasts
+from translator.analysis import faithfulness as meter
 from translator.analysis import patching
 from translator.analysis.alti import alti
 from translator.analysis.attribution import source_maps
@@ -86,3 +87,13 @@ def test_a_long_sentence_asks_more_often_and_gives_the_same(
     many, parts = pieces()
     assert many > few
     np.testing.assert_allclose(parts, whole, atol=1e-4)
+
+
+def test_random_orders_are_ranked_in_pieces_and_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    loss = np.random.default_rng(1).normal(size=(5, 7))
+    whole, asked = meter.chance_level(loss, seed=3), []
+    monkeypatch.setattr(meter, "CELLS", 3 * loss.size)
+    assert meter.chance_level(loss, seed=3, stop=lambda: bool(asked.append(0))) == whole
+    assert len(asked) == -(-meter.DRAWS // 3)
+    with pytest.raises(CancelledError):
+        meter.chance_level(loss, stop=lambda: True)

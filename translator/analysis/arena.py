@@ -140,7 +140,7 @@ def _nobody_judged(
     masks: list[np.ndarray] = list(words.members)
     hidden = occlusion(translator, trace, masks, stop=stop)[steps]
     single = deletion(translator, trace, masks, stop=stop)[steps]
-    return Arena(words.texts, hidden, single, {}, {}, {}, chance_level(hidden, seed=seed))
+    return Arena(words.texts, hidden, single, {}, {}, {}, chance_level(hidden, seed=seed, stop=stop))
 
 
 def _lost(orders: np.ndarray, losses: dict[frozenset[int], np.ndarray], depth: int) -> np.ndarray:

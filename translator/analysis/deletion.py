@@ -21,7 +21,7 @@ from translator.trace import Trace
 ROWS = 32
 """Shortened sources that are read at once, at most."""
 POSITIONS = 1024
-"""Their tokens together, so that a long sentence too asks `stop` often."""
+"""Their tokens and those of the translations together, so that a long sentence too asks `stop` often."""
 
 
 def deletion(
@@ -50,7 +50,7 @@ def deletion(
         return np.zeros((len(trace.tgt), 0))
     gone = [np.zeros_like(special), *gone]  # the sentence as it is goes with them
     found = []
-    rows = min(max(POSITIONS // len(special), 1), ROWS)
+    rows = min(max(POSITIONS // (len(special) + len(trace.tgt)), 1), ROWS)
     with torch.inference_mode():
         for first in range(0, len(gone), rows):
             ask(stop, "the deletion of words")

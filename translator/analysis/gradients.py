@@ -236,8 +236,11 @@ def _gradients(
     Some points of P at a time: which, and their gradients [C, N, S, D] and, of both, [C, N, T, D].
     """
     model, keep = pair.model, over_heads(pair.src_keep)
+    ask(stop, "the gradients")
     encoder = EncoderPass(model, source + rows_at(model.src_positions, 0, source.shape[1]), keep)
+    ask(stop, "the gradients")
     decoder = DecoderPass(model, target + rows_at(model.tgt_positions, 0, target.shape[1]), encoder.out, keep)
+    ask(stop, "the gradients")
     slopes = _slopes(pair, decoder.out[:, list(steps)], score)
     some = max(COTANGENTS // (len(steps) * source.shape[1]), 1)
     for first in range(0, len(source), some):

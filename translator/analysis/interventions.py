@@ -147,6 +147,7 @@ def head_importance(
                 scores = _gated(pair, kind, layer)
             elif kind == "encoder":
                 memory = _encoder_without(pair, encoded.states[:, layer], layer)
+                ask(stop, "the head map")
                 scores = _decoder_without(pair, decoded.states[:, 0], memory, None, 0)
             else:
                 scores = _decoder_without(pair, decoded.states[:, layer], encoded.memory, kind, layer)

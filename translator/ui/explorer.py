@@ -13,6 +13,7 @@ from typing import Any
 import gradio as gr
 import plotly.graph_objects as go
 
+from translator.ui.gate import pause
 from translator.ui.message import send
 
 _PLACE = '<div class="mount"></div>'
@@ -91,8 +92,16 @@ def show(draw: Callable[..., go.Figure], *arguments: Any, **options: Any) -> str
     It is "light", the whole figure, and "dark", [path, value] of whatever else that theme has: its numbers are sent
     once.
     """
-    light, dark = (json.loads(draw(*arguments, theme=theme, **options).to_json()) for theme in ("light", "dark"))
+    light, dark = (_drawn(draw, *arguments, theme=theme, **options) for theme in ("light", "dark"))
     return json.dumps({"light": light, "dark": list(_changes(light, dark))}, separators=(",", ":"))
+
+
+def _drawn(draw: Callable[..., go.Figure], *arguments: Any, **options: Any) -> Any:
+    """A figure as its JSON says it."""
+    pause()
+    figure = draw(*arguments, **options)
+    pause()
+    return json.loads(figure.to_json())
 
 
 def _changes(one: Any, other: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:

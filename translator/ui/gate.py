@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from translator.analysis.stopping import ask
 from translator.errors import BusyError, TranslatorError
 from translator.ui.job import CALLER, Caller, Job, Stop
 from translator.ui.turns import BUSY, Turns
@@ -260,6 +261,18 @@ def tell(done: float, total: float) -> None:
     job = _JOB.get()
     if isinstance(job, Job):
         job.progress = done, total
+
+
+def pause() -> None:
+    """Within work that was given no `stop`: ask the present request's; outside of a request this does nothing.
+
+    Raises:
+        CancelledError: it was stopped.
+        BusyError: its deadline passed.
+    """
+    job = _JOB.get()
+    if isinstance(job, Job):
+        ask(job.stop, "the request")
 
 
 def refused(error: TranslatorError, work: Callable[[], M]) -> M:

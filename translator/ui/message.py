@@ -11,6 +11,8 @@ from typing import Any
 
 import orjson
 
+from translator.ui.gate import pause
+
 LONG = 16_384
 """Bytes of JSON from which a message is compressed: a whole trace, never a step that is waited for."""
 _PACKED = re.compile(rb'"[A-Za-z0-9+/=]{256,}"')
@@ -34,17 +36,18 @@ def send(message: dict[str, Any] | None) -> str | None:
     if message is None:
         return None
     text = orjson.dumps(message)
-    return text.decode() if len(text) < LONG else base64.b64encode(_deflated(text)).decode("ascii")
+    return text.decode() if len(text) < LONG else base64.b64encode(deflated(text)).decode("ascii")
 
 
-def _deflated(text: bytes) -> bytes:
+def deflated(text: bytes) -> bytes:
     """`text` as one zlib stream, its packed numbers compressed on their own.
 
     Base64 has next to nothing that repeats but runs of one letter: not to look for more takes a third of the time, and
-    the parts, each with a code of its own, come out smaller than the whole did.
+    the parts, each with a code of its own, come out smaller than the whole did. Between two, others have their turn.
     """
     parts, at = [_HEADER], 0
     for found in _PACKED.finditer(text):
+        pause()
         parts += (_part(text[at : found.start()]), _part(found[0], zlib.Z_RLE))
         at = found.end()
     parts.append(_part(text[at:], last=True))

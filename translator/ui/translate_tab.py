@@ -15,6 +15,7 @@ from translator.registry.decoding import AUTOMATIC, CONTROLLED, Control, Setting
 from translator.ui import explorer, frontend, session
 from translator.ui.asked import Asked, marked, told, whole_numbers
 from translator.ui.foreign import foreign
+from translator.ui.gate import pause
 from translator.ui.hub_answers import hub_functions
 from translator.ui.live.here import files_here
 from translator.ui.message import answer
@@ -181,7 +182,7 @@ def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str
         return {**payload, **own}
 
     def npz(request: Asked) -> dict[str, Any]:
-        return _file(trace(request).to_bytes(), "application/octet-stream")
+        return _file(trace(request).to_bytes(pause=pause), "application/octet-stream")
 
     def offline(request: Asked) -> dict[str, Any]:
         return _file(offline_page(exact(request)).encode(), "text/html")
