@@ -9,6 +9,8 @@ from typing import Any
 import brotli
 import pytest
 
+from translator.errors import BusyError
+from translator.ui.addresses import Rate
 from translator.ui.packed import KEPT, KeptPage, PackedPage
 
 PAGE = b"<html>" + 400 * b"the same for all "
@@ -34,14 +36,17 @@ class Maker:
 def asked(app: Any, *calls: dict[str, Any]) -> list[tuple[dict[bytes, bytes], bytes]]:
     """What as many calls at the same time are answered."""
 
-    async def one(path: str = "/", **headers: str) -> tuple[dict[bytes, bytes], bytes]:
+    async def one(
+        path: str = "/", method: str = "GET", address: str = "", **headers: str
+    ) -> tuple[dict[bytes, bytes], bytes]:
         sent: list[Any] = []
 
         async def send(message: Any) -> None:
             sent.append(message)
 
         given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-        scope = {"type": "http", "method": "GET", "path": path, "headers": given, "query_string": b""}
+        scope = {"type": "http", "method": method, "path": path, "headers": given, "query_string": b""}
+        scope["client"] = (address, 1)
         await app(scope, None, send)
         return dict(sent[0]["headers"]), b"".join(each.get("body", b"") for each in sent[1:])
 
@@ -78,11 +83,37 @@ def test_nobody_gets_the_page_of_another_name_or_packing(other: str) -> None:
 
 def test_names_that_a_stranger_makes_up_take_bounded_memory() -> None:
     maker = Maker()
-    page = KeptPage(maker)
+    page = KeptPage(maker, makes=Rate(1e9, 1e9))
     for number in range(3 * KEPT):
         asked(page, {"host": f"a{number}"}, {"host": "here"})
     assert len(page._kept) == KEPT
     assert maker.made == 3 * KEPT + 1  # what is asked for again and again stays
+
+
+def test_of_ten_thousand_names_a_few_are_made_and_others_find_their_page() -> None:
+    """Each costs 60 ms of the loop that serves all."""
+    maker = Maker()
+    page = KeptPage(maker, makes=Rate(0, 10))
+    asked(page, {"host": "here", "address": "visitor"})
+    refused = 0
+    for number in range(10_000):
+        try:
+            asked(page, {"host": f"a{number}", "address": "stranger"})
+        except BusyError:
+            refused += 1
+    assert (maker.made, refused) == (11, 9_990)
+    asked(page, {"host": "here", "address": "stranger"}, {"host": "there", "address": "visitor"})
+    assert maker.made == 12
+
+
+def test_a_head_request_is_answered_from_the_same_page() -> None:
+    maker = Maker()
+    page = KeptPage(PackedPage(maker))
+    for _ in range(3):
+        ((headers, _),) = asked(page, {"host": "here", "method": "HEAD", "accept_encoding": "br"})
+        assert b"content-encoding" not in headers
+    asked(page, {"host": "here"})
+    assert maker.made == 1
 
 
 def test_a_failure_is_not_kept() -> None:

@@ -191,14 +191,18 @@ class Guard:
         if scope["path"].lower().startswith("/live/"):
             await self._published(scope, receive, answer.send)
             return
-        page = scope["method"] == "GET" and _PAGE.fullmatch(scope["path"])
         if _PAGE.fullmatch(scope["path"]):
             if not self._trust.knows(host_of(scope)):
                 raise _Refused(421, f"this page is not known by that name; name it in {HOSTS}, see SECURITY.md")
             scope = {**scope, "query_string": b""}  # Gradio looks up pages and stored links by it; there are none
-        answer.headers = self._page_headers if page else ()
+            answer.headers = self._page_headers if scope["method"] == "GET" else ()
+            try:
+                await self._page(scope, receive, answer.send)
+            except BusyError:
+                raise _Refused(429, _TOO_OFTEN) from None
+            return
         file = self._packed.get(scope["path"], self.app) if scope["method"] == "GET" else self.app
-        await (self._page if page else file)(scope, receive, answer.send)
+        await file(scope, receive, answer.send)
 
     async def _stream(self, key: str, page: bool, receive: Receive, answer: _Answer) -> None:
         """Send whatever is answered to a reader, until all is, or until he is gone."""

@@ -15,6 +15,9 @@ import brotli
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse
 
+from translator.errors import BusyError
+from translator.ui.addresses import Rate, group
+
 Scope = dict[str, Any]
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -27,6 +30,8 @@ LEAST = 1024
 """Bytes of a page that is worth it."""
 KEPT = 32
 """Answers that are kept: of two pages, by the names that people call this server by."""
+MADE_RATE, MADE_BURST = 0.5, 24.0
+"""Answers that are made for one address a second, and at once: each takes as long as a translation."""
 _NAMED = (b"host", b"x-forwarded-host", b"x-forwarded-proto")
 _PACKED = ((b"content-encoding", b"br"), (b"vary", b"Accept-Encoding"))
 
@@ -72,15 +77,25 @@ class PackedPage:
 class KeptPage:
     """A page that `app` sends whole and makes alike for all who call it by one address: made once and kept.
 
-    Gradio takes 60 ms of the processor to make it; it names its own address in it, and nothing else of a request.
+    Gradio and Brotli take 60 ms of the processor to make it; it names its own address in it, and nothing else of a
+    request. A stranger who makes names up has few of them answered.
     """
 
-    def __init__(self, app: App, most: int = KEPT) -> None:
+    def __init__(self, app: App, most: int = KEPT, makes: Rate | None = None) -> None:
         self._app, self._most = app, most
+        self._makes = makes or Rate(MADE_RATE, MADE_BURST)
         self._kept: OrderedDict[tuple[Any, ...], list[Message]] = OrderedDict()
         self._making = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a GET or HEAD.
+
+        Raises:
+            BusyError: too many were made for this address.
+        """
+        if scope["method"] == "HEAD":  # which asks whether the page is here
+            plain = [each for each in scope["headers"] if each[0] != b"accept-encoding"]
+            scope = {**scope, "headers": plain, "method": "GET"}  # the server sends no body
         key = _asked_for(scope)
         messages = self._kept.get(key)
         if messages is None:
@@ -92,6 +107,8 @@ class KeptPage:
             await send(message)
 
     async def _make(self, key: tuple[Any, ...], scope: Scope, receive: Receive) -> list[Message]:
+        if not self._makes.allow(group(scope)):
+            raise BusyError("this address asks for the page by too many names")
         messages: list[Message] = []
 
         async def keep(message: Message) -> None:
