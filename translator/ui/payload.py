@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -105,7 +105,7 @@ def trace_payload(
         "normalised": trace.normalised,
         "translation": trace.translation,
         "checkpoint": _checkpoint(trace),
-        "settings": asdict(trace.settings),
+        "settings": dict(vars(trace.settings)),
         "truncated": trace.truncated,
         "seconds": round(trace.seconds, 3),
         "src": _tokens(trace.src),

@@ -142,7 +142,7 @@ def payload_of(model: Translator, trace: Trace, encoding: Encoding = "u16") -> d
     return {
         **payload,
         "automatic": trace.settings == own,
-        "own": asdict(own),
+        "own": dict(vars(own)),
         **({"gloss": words} if words is not None else {}),
     }
 
@@ -250,6 +250,8 @@ def split(model: Translator, text: str) -> list[list[dict[str, Any]]]:
 
 def _changed(text: str, found: Normalised) -> int:
     """How many characters normalising replaced, added or dropped: in one pass, whatever was typed."""
+    if found.text == text:
+        return 0
     changed = end = 0
     for (low, high), group in itertools.groupby(zip(found.spans, found.text, strict=True), key=itemgetter(0)):
         old, new = text[low:high], "".join(char for _, char in group)
