@@ -86,6 +86,7 @@ FLOODS: dict[str, tuple[int, Flood]] = {
     "beams": (40, endpoint("translate", {"method": "beam", "beam": 12, "max_length": 160})),
     "npz": (30, export("npz")),
     "offline": (30, export("offline")),
+    "meter": (40, export("left_out")),
     "traces": (40, endpoint("trace", {"method": "beam", "beam": 12})),
 }
 
@@ -100,17 +101,20 @@ async def starve(app: App, name: str, seconds: float) -> str:
         stranger = multiprocessing.get_context("spawn").Process(target=flood, args=(app.url, name))
         stranger.start()  # a process of its own: what it computes must not delay the visitor's clock
         await asyncio.sleep(5)
-        under = []
+        under, spent = [], []
         end = time.monotonic() + seconds
         while time.monotonic() < end:
+            began = app.cpu_seconds
             under += await asks(visitor, 1)
+            spent.append((app.cpu_seconds - began) / (os.cpu_count() or 1))  # what others run does not count
         stranger.kill()
         stranger.join()
-    waits = sorted(took for kind, took in under)
+    waits, spent = sorted(took for kind, took in under), sorted(spent)
     kinds = dict(Counter(kind for kind, _ in under))
     return (
         f"| {count} × {name} from one address | alone {max(t for _, t in alone):.2f} s; under it median "
-        f"{waits[len(waits) // 2]:.2f} s, longest {waits[-1]:.2f} s: {kinds} |"
+        f"{waits[len(waits) // 2]:.2f} s, longest {waits[-1]:.2f} s; the page's processor time by cores "
+        f"{spent[len(spent) // 2]:.2f} s, {spent[-1]:.2f} s: {kinds} |"
     )
 
 
