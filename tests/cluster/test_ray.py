@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests import forked
-from tests.cluster.started import Nodes, listening
+from tests.cluster.started import Nodes, family, listening
 from translator.analysis.gold import FOLDER
 
 ROOT = Path(__file__).parents[2]
@@ -159,7 +160,9 @@ def test_without_the_extra_it_is_told_what_to_install(tiny_checkpoint: Path, tmp
 
 
 @pytest.mark.soak
-def test_a_node_killed_half_way_loses_nothing_and_repeats_nothing(tiny_checkpoint: Path, tmp_path: Path) -> None:
+def test_an_actor_and_a_node_killed_half_way_lose_nothing_and_repeat_nothing(
+    tiny_checkpoint: Path, tmp_path: Path
+) -> None:
     data, out = tmp_path / "x.txt", tmp_path / "out"
     data.write_text("".join(f"Ich renne in den {n}. Park.\n" for n in range(4000)), encoding="utf-8")
     asked = ["translate", "--model", tiny_checkpoint, "--max-length", "60"]
@@ -171,9 +174,14 @@ def test_a_node_killed_half_way_loses_nothing_and_repeats_nothing(tiny_checkpoin
         working = subprocess.Popen(
             command(*asked, *more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=where
         )
-        while len(list(out.glob("part-*.json"))) < 40:
-            assert working.poll() is None, working.communicate()[1][-3000:]
-            time.sleep(0.05)
+        for parts in (20, 40):
+            while len(list(out.glob("part-*.json"))) < parts:
+                assert working.poll() is None, working.communicate()[1][-3000:]
+                time.sleep(0.05)
+            if parts == 20:
+                actors = [pid for pid, name in family(nodes.process.pid).items() if "MapWorker" in name]
+                assert len(actors) == 3
+                os.kill(actors[0], signal.SIGKILL)
         nodes.kill_one()
         done = len(list(out.glob("part-*.json")))
         stdout, stderr = working.communicate()
