@@ -1,12 +1,13 @@
-"""The messages in `tests/protocol`, one of each kind, as the server makes them with a tiny checkpoint of fixed weights.
+"""The messages in `tests/protocol`, one of each kind, as the server makes them with the tiny checkpoint in `fixed`.
 
-The server's tests make them anew and compare; the front end's tests read them. After a change of the protocol:
+The server's tests make both anew and compare; the front end's tests read them. After a change of the protocol:
 `python tests/protocol_maker.py` writes them again.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -22,12 +23,16 @@ from checkpoint_maker import tiny_model, tokenizers
 
 from translator.checkpoints import save_bundle
 from translator.config import DecodeConfig
+from translator.trace import Trace
 from translator.ui import lab_tab, lesson_tab, session, translate_tab
 from translator.ui.models import Models
 
 FOLDER = Path(__file__).parent / "protocol"
 TEXT, DIRECTION = "Guten Morgen!", "de-en"
 SETTINGS = {"method": "beam", "beam": 2, "max_length": 5, "candidates": 3}
+FORCED = "I run in."
+CHECKPOINT = ("config.json", "src.json", "tgt.json", "model.safetensors")
+"""What of the checkpoint a page reads, stored in `FOLDER / "fixed"`."""
 
 
 def fixed_models(folder: Path) -> Models:
@@ -47,17 +52,26 @@ def fixed_models(folder: Path) -> Models:
 
 
 def messages(models: Models) -> dict[str, Any]:
-    """Every message by its name; `numbers` are the maps of the translation in `trace` as the model gave them."""
+    """Every message by its name; `numbers` are the maps of the translation in `trace` as the model gave them, `forced`
+    those of FORCED, with the log-probability of each of its ids and what is told of its heads and words."""
     told = list(session._messages(models, DIRECTION, TEXT, SETTINGS, lambda: False, 0.0))  # every step
     asked: dict[str, Any] = {"text": TEXT, "direction": DIRECTION}
     tabs = (translate_tab, lab_tab, lesson_tab)
     ask = {each.__name__: each for tab in tabs for each in tab.server_functions(models)}
     trace = session.trace_of(models, TEXT, DIRECTION, SETTINGS)
+    forced = models.get(DIRECTION).force(TEXT, FORCED)
+    told_of = session.payload_of(models.get(DIRECTION), forced)
     edit = {"view": "edit", "options": {"step": 1, "choice": "The"}}
     return {
         "step": told[1],
         "trace": told[-1],
-        "numbers": {kind: _numbers(trace.weights(kind)) for kind in ("encoder", "decoder", "cross")},
+        "numbers": _maps(trace),
+        "forced": {
+            "ids": [token.id for token in forced.tgt],
+            "log_probs": [round(float(value), 6) for value in forced.log_probs],
+            **_maps(forced),
+            "told": {name: told_of[name] for name in ("heads", "leading", "words")},
+        },
         "error": next(session.translate_stream(models, " ", DIRECTION, {})),
         "inspect": ask["inspect"](asked),
         "lab_board": ask["lab_board"]({**asked, "kind": "cross"}),
@@ -68,15 +82,22 @@ def messages(models: Models) -> dict[str, Any]:
     }
 
 
+def _maps(trace: Trace) -> dict[str, Any]:
+    return {kind: _numbers(trace.weights(kind)) for kind in ("encoder", "decoder", "cross")}
+
+
 def _numbers(weights: np.ndarray) -> dict[str, Any]:
     return {"shape": list(weights.shape), "values": [round(float(value), 6) for value in weights.ravel()]}
 
 
 def main() -> None:
-    """Write them all."""
-    FOLDER.mkdir(exist_ok=True)
+    """Write them all, and the checkpoint."""
+    (FOLDER / "fixed").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        for name, message in messages(fixed_models(Path(folder))).items():
+        models = fixed_models(Path(folder))
+        for name in CHECKPOINT:
+            shutil.copyfile(Path(folder) / "fixed" / name, FOLDER / "fixed" / name)
+        for name, message in messages(models).items():
             text = json.dumps(message, ensure_ascii=False, indent=1)
             (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 

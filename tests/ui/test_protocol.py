@@ -38,8 +38,13 @@ def maker() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def said(maker: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    models = maker.fixed_models(tmp_path_factory.mktemp("protocol"))
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("protocol")
+
+
+@pytest.fixture(scope="module")
+def said(maker: ModuleType, folder: Path) -> dict[str, Any]:
+    models = maker.fixed_models(folder)
     return json.loads(json.dumps(maker.messages(models)))
 
 
@@ -82,6 +87,12 @@ def opened(message: dict[str, Any]) -> dict[str, Any]:
 def test_the_server_says_what_is_stored(said: dict[str, Any], name: str) -> None:
     """Else, if the protocol was meant to change: python tests/protocol_maker.py"""
     assert differences(opened(said[name]), opened(STORED[name])) == []
+
+
+@pytest.mark.usefixtures("said")
+def test_the_checkpoint_behind_them_is_stored(maker: ModuleType, folder: Path) -> None:
+    for name in maker.CHECKPOINT:
+        assert (FOLDER / "fixed" / name).read_bytes() == (folder / "fixed" / name).read_bytes(), name
 
 
 def test_every_kind_of_message_is_stored(said: dict[str, Any]) -> None:

@@ -1,17 +1,11 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { mount, mountComparison } from "./embed";
-import { blankCanvases } from "./test/context";
+import { paintedWhole } from "./test/context";
 import { payload } from "./test/example";
 import { sketchPlotly } from "./test/plotly";
 import { standing } from "./test/standing";
 
-vi.setConfig({ testTimeout: 60_000 }); // all of it is painted
-
-beforeAll(() => {
-  blankCanvases();
-  for (const name of ["clientWidth", "clientHeight"])
-    Object.defineProperty(HTMLElement.prototype, name, { configurable: true, get: () => 900 });
-});
+paintedWhole();
 beforeEach(() => {
   vi.useFakeTimers();
   document.body.innerHTML = "<h1>A page of others</h1><div></div><div></div>";

@@ -1,18 +1,13 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { blankCanvases } from "../test/context";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { paintedWhole } from "../test/context";
 import type { ExplorerServer } from "../protocol/server";
 import { example, payload } from "../test/example";
 import { inParts, packedMaps } from "../test/parts";
 import { mount } from "./mount";
 
-vi.setConfig({ testTimeout: 60_000 }); // all of it is painted
+paintedWhole();
 
 describe("an explorer in any element", () => {
-  beforeAll(() => {
-    blankCanvases();
-    for (const name of ["clientWidth", "clientHeight"])
-      Object.defineProperty(HTMLElement.prototype, name, { configurable: true, get: () => 900 });
-  });
   beforeEach(() => {
     vi.useFakeTimers();
     document.body.replaceChildren();

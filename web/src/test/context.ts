@@ -1,7 +1,7 @@
 /* An explorer's markup and state for the tests of one part of it: a choice paints that part at
    once. */
 
-import { afterAll } from "vitest";
+import { afterAll, beforeAll, vi } from "vitest";
 import type { ExplorerContext, Part, Room, Signals } from "../state/context";
 import { FIRST_STATE, MAP_KEYS, type View } from "../state/view";
 import { plant } from "../dom/template";
@@ -89,4 +89,24 @@ export const blankCanvases = (): void => {
   const data = { set: () => undefined };
   const nothing = new Proxy({}, { get: () => () => ({ width: 0, data }), set: () => true });
   HTMLCanvasElement.prototype.getContext = (() => nothing) as never;
+};
+
+const SIDES = ["clientWidth", "clientHeight"] as const;
+
+/** For files whose explorers are painted whole, which takes long: every element has room. */
+export const paintedWhole = (): void => {
+  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+  const { prototype } = HTMLElement;
+  const own = SIDES.map((name) => Object.getOwnPropertyDescriptor(prototype, name));
+  beforeAll(() => {
+    blankCanvases();
+    for (const name of SIDES)
+      Object.defineProperty(prototype, name, { configurable: true, get: () => 900 });
+  });
+  afterAll(() => {
+    SIDES.forEach((name, at) => {
+      if (own[at]) Object.defineProperty(prototype, name, own[at]);
+      else Reflect.deleteProperty(prototype, name);
+    });
+  });
 };

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { blankCanvases } from "../../test/context";
+import { paintedWhole } from "../../test/context";
 import { payload } from "../../test/example";
 import { channel, type Channel } from "../live/channel";
 
-vi.setConfig({ testTimeout: 60_000 }); // all of it is painted
+paintedWhole();
 
 const TRACE = payload();
 let told: Channel;
@@ -14,9 +14,6 @@ beforeAll(async () => {
   vi.resetModules();
   ({ entry } = await import("./entry"));
   ({ mountExplorer } = await import("./explorer"));
-  blankCanvases();
-  for (const name of ["clientWidth", "clientHeight"])
-    Object.defineProperty(HTMLElement.prototype, name, { configurable: true, get: () => 900 });
 });
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { blankCanvases } from "../../test/context";
+import { paintedWhole } from "../../test/context";
 import { payload } from "../../test/example";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // all of it is painted
+paintedWhole();
 
 const TRACE = payload();
 const VIEW = { name: "force", title: "Force a translation", says: "", source: "", fields: [] };
@@ -17,9 +17,6 @@ const scripts: URL[] = [];
 /** The whole page, opened once, by the address that is given. */
 beforeAll(async () => {
   vi.resetModules();
-  blankCanvases();
-  for (const name of ["clientWidth", "clientHeight"])
-    Object.defineProperty(HTMLElement.prototype, name, { configurable: true, get: () => 900 });
   vi.stubGlobal("fetch", async (address: string) => {
     asked.push(address);
     return { ok: true, status: 200, json: async () => payload() };

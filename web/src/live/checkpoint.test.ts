@@ -1,0 +1,87 @@
+import { gzipSync } from "fflate";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { bytesAt, fixedSite } from "../test/engine";
+import type { FileEntry, Fetching } from "./store";
+
+/** Files that a site has besides those of the repository. */
+const own = new Map<string, Uint8Array>();
+const fetched = vi.fn<(file: FileEntry, how: Fetching) => Uint8Array>((file, how) => {
+  const bytes = own.get(file.path) ?? bytesAt(file.path);
+  how.progress?.(bytes.length / 2);
+  how.progress?.(bytes.length);
+  return bytes;
+});
+const useChinese = vi.fn();
+const useLanguages = vi.fn();
+let known: typeof import("./checkpoint");
+beforeAll(async () => {
+  vi.resetModules();
+  vi.doMock("./store", () => ({
+    fetchFile: async (file: FileEntry, how: Fetching) => fetched(file, how),
+    fetchInto: async (room: Uint8Array, file: FileEntry, how: Fetching) =>
+      room.set(fetched(file, how)),
+  }));
+  vi.doMock("./text/chinese", async (original) => ({
+    ...(await original<object>()),
+    ...{ useChinese, chineseIsKnown: () => useChinese.mock.calls.length > 0 },
+  }));
+  vi.doMock("./text/languages", async (original) => ({
+    ...(await original<object>()),
+    ...{ useLanguages, languagesAreKnown: () => useLanguages.mock.calls.length > 0 },
+  }));
+  known = await import("./checkpoint");
+});
+afterAll(() => {
+  for (const path of ["./store", "./text/chinese", "./text/languages"]) vi.doUnmock(path);
+  vi.resetModules();
+});
+beforeEach(() => {
+  for (const mock of [fetched, useChinese, useLanguages]) mock.mockClear();
+});
+
+const json = (path: string, value: object, packed = false): FileEntry => {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  own.set(path, packed ? gzipSync(bytes) : bytes);
+  return { path, size: own.get(path)!.length, sha256: "" };
+};
+
+describe("a checkpoint that is fetched", () => {
+  it("is put together of all its files, each asked for once", async () => {
+    const site = fixedSite("one");
+    const bundle = await known.fetchCheckpoint(site, "one", {});
+    expect(bundle.info).toMatchObject({ name: "fixed", src: "de", tgt: "en" });
+    expect(bundle.model.heap.scoped(() => bundle.model.encode([5, 2]).length)).toBe(2);
+    const paths = known.filesOf(site, "one").map(({ path }) => path);
+    expect(fetched.mock.calls.map(([{ path }]) => path).sort()).toEqual([...paths].sort());
+    expect(paths).toHaveLength(5);
+  });
+
+  it("tells the bytes of all files together, to the last", async () => {
+    const site = fixedSite("one");
+    const told: number[] = [];
+    await known.fetchCheckpoint(site, "one", { progress: (bytes) => told.push(bytes) });
+    expect(told).toEqual([...told].sort((a, b) => a - b));
+    expect(told.at(-1)).toBe(known.filesOf(site, "one").reduce((sum, { size }) => sum + size, 0));
+  });
+
+  it("hands the wish to stop to every download", async () => {
+    const { signal } = new AbortController();
+    await known.fetchCheckpoint(fixedSite("one"), "one", { signal });
+    for (const [, how] of fetched.mock.calls) expect(how.signal).toBe(signal);
+  });
+
+  it("brings profile and figures, and words and languages once a page", async () => {
+    const site = fixedSite("one");
+    Object.assign(site.checkpoints.one, {
+      profile: json("profile", { rates: [1] }),
+      figures: json("figures", { theme: 2 }),
+      chinese: json("chinese", { total: 3 }, true),
+      languages: json("languages", { prior: [4] }, true),
+    });
+    const bundle = await known.fetchCheckpoint(site, "one", {});
+    expect(bundle).toMatchObject({ profile: { rates: [1] }, figures: { theme: 2 } });
+    await known.fetchCheckpoint(site, "one", {});
+    expect(useChinese.mock.calls).toEqual([[{ total: 3 }]]);
+    expect(useLanguages.mock.calls).toEqual([[{ prior: [4] }]]);
+  });
+});
