@@ -29,6 +29,7 @@ LEAST = 12
 HOLE = re.compile(r"\{\w*\}")
 
 CALLERS = {
+    "this address asks for the page by too many names",
     "stop is {}; it must be a function that says whether to stop",
     "deadline is {}; it must be seconds above 0",
     "decoding took longer than {} seconds; try again, or send a shorter text",
