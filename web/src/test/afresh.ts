@@ -38,22 +38,34 @@ afterAll(() => {
   for (const each of watching.splice(0)) each.disconnect();
 });
 
-/** Nor is what it still has to paint painted onto the next file's page. */
-const painting = new Set<number>();
-const ask = globalThis.requestAnimationFrame.bind(globalThis);
-const asked: typeof ask = (paint) => {
-  const frame = ask((time) => {
-    painting.delete(frame);
-    paint(time);
-  });
-  painting.add(frame);
-  return frame;
-};
-beforeAll(() => void (globalThis.requestAnimationFrame = asked));
+/** Nor is what it still has to paint or to do later done to the next file's page. */
+type Asks = (...rest: unknown[]) => number;
+const later = (
+  [
+    ["requestAnimationFrame", "cancelAnimationFrame"],
+    ["setTimeout", "clearTimeout"],
+    ["setInterval", "clearInterval"],
+  ] as const
+).map(([start, stop]) => {
+  const page = globalThis as unknown as Record<string, Asks>;
+  const [ask, cancel] = [page[start]!.bind(globalThis), page[stop]!.bind(globalThis)];
+  const asked: number[] = [];
+  const asks: Asks = (...rest) => {
+    const number = ask(...rest);
+    asked.push(number);
+    return number;
+  };
+  const begin = () => void (page[start] = asks);
+  const end = () => {
+    page[start] = ask;
+    for (const number of asked.splice(0)) cancel(number);
+  };
+  return { begin, end };
+});
+beforeAll(() => later.forEach(({ begin }) => begin()));
 afterAll(() => {
   vi.useRealTimers();
-  painting.forEach((frame) => cancelAnimationFrame(frame));
-  painting.clear();
+  later.forEach(({ end }) => end());
 });
 
 beforeAll(() => {

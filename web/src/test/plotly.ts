@@ -17,6 +17,7 @@ export const sketchPlotly = (): Map<Element, Figure> => {
   window.Plotly = {
     react: async (node: PlotNode, data: Figure["data"], layout: Figure["layout"]) => {
       drawn.set(node, { data, layout });
+      node.on ??= () => undefined;
       node._fullLayout = { xaxis: axis(), yaxis: axis() };
       return node;
     },
