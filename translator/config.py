@@ -247,6 +247,9 @@ _OWN: dict[str, Any] = {
     "recopied": 0.0,
     "reverse": None,
     "r_drop": 0.0,
+    "guided": 0.0,
+    "guided_head": None,
+    "guiding_head": None,
 }
 """Settings that a run which another grows from has only if it says so itself."""
 
@@ -279,6 +282,9 @@ class TrainConfig:
     (Sennrich et al. 2016; see `translator.training.back_translation`): the settings in which that one differs. It
     begins with the same weights as this one where one vocabulary serves both languages (`joint_vocab`), else with none.
     `r_drop` is the weight α of the divergence between two passes with different dropout (Liang et al. 2021).
+    `guided` is the weight of a loss by which the cross-attention of `guided_head` (a decoder's layer and head, from 0)
+    learns where the token that it predicts comes from (Garg et al. 2019): where `guiding_head` looks once it reads that
+    token (see `translator.training.guided`).
     """
 
     name: str
@@ -322,6 +328,9 @@ class TrainConfig:
     mirrored: bool = False
     reverse: Mapping[str, Any] | None = None
     r_drop: float = 0.0
+    guided: float = 0.0
+    guided_head: tuple[int, int] | None = None
+    guiding_head: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         for name, high in (("steps", 10**8), ("batch_tokens", 10**7), ("accumulate", 10_000), ("max_tokens", 4096)):
@@ -348,6 +357,7 @@ class TrainConfig:
         keep_flag(self, "joint_vocab")
         keep_flag(self, "mirrored")
         keep_real(self, "r_drop", 0.0, 100.0)
+        self._check_guided()
         for name in ("name", "src", "tgt"):
             value = getattr(self, name)
             require(isinstance(value, str) and bool(value), name, value, "a name")
@@ -375,6 +385,24 @@ class TrainConfig:
         from_dict(ModelConfig, {"src_vocab": self.vocab, "tgt_vocab": self.vocab, **(self.model or {})})
         self.first()
         self.other_way()
+
+    def _check_guided(self) -> None:
+        keep_real(self, "guided", 0.0, 100.0)
+        for name in ("guided_head", "guiding_head"):
+            head = getattr(self, name)
+            if head is not None or self.guided:
+                pair = isinstance(head, (list, tuple)) and len(head) == 2
+                require(pair, name, head, "a layer of the decoder and a head, from 0")
+                keep(self, name, tuple(whole(name, index, 0, 127) for index in head))
+        same = self.guided_head is not None and self.guided_head == self.guiding_head
+        require(not same, "guiding_head", self.guiding_head, "another head than guided_head")
+
+    @property
+    def guiding(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """The guided head and the one that guides it; None where none is."""
+        if not self.guided or self.guided_head is None or self.guiding_head is None:
+            return None
+        return self.guided_head, self.guiding_head
 
     def first(self) -> TrainConfig | None:
         """The settings of the run that this one grows from; None if it begins with nothing, or with a checkpoint.

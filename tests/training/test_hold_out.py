@@ -166,3 +166,19 @@ def test_target_sentences_alone_are_kept_by_share(data: Path, tmp_path: Path) ->
     assert sum(text.startswith("A word") for text in alone) == 20 and not any("Not this" in text for text in alone)
     with pytest.raises(InputError, match=r"target_other is .*pairs of languages with en"):
         plan(target_other={"de-fr": {"talk": 1}})
+
+
+def test_another_target_language_joins_train_behind_its_tag(data: Path, tmp_path: Path) -> None:
+    """Sources in the pair's own direction, without near copies of held sources; the rest of train is as without."""
+    (data / "fr-de").mkdir()
+    held = sentences()[5][0]
+    lines = [*(f"phrase {n}\tAus dem andern Paar {n}.\tsolo\n" for n in range(40)), f"copie\t{held}\tsolo\n"]
+    (data / "fr-de" / "train.tsv").write_text("".join([*lines, "non\tNicht von hier.\tother\n"]), encoding="utf-8")
+    chosen = {"draw": {"stories": 400}, "keep": {"numbers": 0.5}}  # every story is held
+    counts = [prepare(plan(**chosen, **more), data, tmp_path / name)["train"]
+              for name, more in (("alone", {}), ("both", {"beside": {"fr-de": {"solo": 1}}}))]  # fmt: skip
+    alone, both = (read_pairs(tmp_path / name / "train.tsv.gz") for name in ("alone", "both"))
+    assert [len(alone), len(both)] == counts and both[: len(alone)] == alone
+    assert both[len(alone) :] == [Pair(f">>fr<< Aus dem andern Paar {n}.", f"phrase {n}", "fr-de") for n in range(40)]
+    with pytest.raises(InputError, match=r"beside is .*pairs of languages with de"):
+        plan(beside={"en-zh": {"solo": 1}})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -125,11 +127,21 @@ class Transformer(nn.Module):
 
     def hidden(self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None) -> Tensor:
         """What the output projection reads, [B, T, D], by fused attention."""
+        return self.hidden_and_cross(src_ids, tgt_ids, src_keep, ())[0]
+
+    def hidden_and_cross(
+        self, src_ids: Tensor, tgt_ids: Tensor, src_keep: Tensor | None, layers: Collection[int]
+    ) -> tuple[Tensor, dict[int, Tensor]]:
+        """`hidden`, and the cross-attention [B, H, T, S] of the decoder's `layers`, which alone is not fused."""
         keep, memory = _over_heads(src_keep), self.encode(src_ids, src_keep, maps=False).memory
-        x = self.embed(tgt_ids, target=True)
-        for layer in self.decoder:
-            x = layer.fast(x, memory, keep)
-        return self.decoder_norm(x)
+        causal = causal_keep(tgt_ids.shape[1], tgt_ids.device) if layers else None
+        x, maps = self.embed(tgt_ids, target=True), {}
+        for index, layer in enumerate(self.decoder):
+            if causal is not None and index in layers:
+                x, _, maps[index] = layer(x, causal, memory, keep)
+            else:
+                x = layer.fast(x, memory, keep)
+        return self.decoder_norm(x), maps
 
     def start(self, memory: Tensor, src_keep: Tensor | None, *, max_length: int, rows: int = 1) -> Cache:
         """A cache for decoding `rows` hypotheses of each source of memory [N, S, D], at most `max_length` steps.

@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from translator.rules import keep_whole, real, require, whole
 from translator.text.lines import read_lines
 from translator.training.adequacy import adequacy_path, read_adequacy
 from translator.training.data import MONOLINGUAL, MONOLINGUAL_TARGET, Pair, find_split, read_pairs
+
+T = TypeVar("T")
 
 SETS = ("everyday-dev", "everyday-test")
 GRAM = 3
@@ -37,7 +40,10 @@ class HoldOut:
     `sides` are the languages of source and target; `mono` says which share of each monolingual corpus of the source
     language is kept for self-training, `other` the same of the corpora of other pairs' train that have that language
     (such as {"de-en": {"tatoeba": 0.1}}), `target_mono` and `target_other` the same of the target language for
-    back-translation, and `keep` which share of a corpus's pairs enters train at all (1 if not named).
+    back-translation, and `keep` which share of a corpus's pairs enters train at all (1 if not named). `beside` adds
+    shares of the corpora of pairs with another target language to train, so that one model learns both (Johnson et al.
+    2017): {"de-en": {"tatoeba": 0.5}} adds English to German. `tag` precedes their sources; the pair's name is their
+    corpus.
     """
 
     sides: tuple[str, str]
@@ -50,6 +56,7 @@ class HoldOut:
     other: Mapping[str, Mapping[str, float]] | None = None
     target_mono: Mapping[str, float] | None = None
     target_other: Mapping[str, Mapping[str, float]] | None = None
+    beside: Mapping[str, Mapping[str, float]] | None = None
 
     def __post_init__(self) -> None:
         pair = isinstance(self.sides, (list, tuple)) and len(self.sides) == 2 and all(self.sides)
@@ -64,7 +71,8 @@ class HoldOut:
         for field in ("mono", "keep", "target_mono"):
             for name, share in (getattr(self, field) or {}).items():
                 real(f"{field}.{name}", share, 0.0, 1.0)
-        for field, language in (("other", self.sides[0]), ("target_other", self.sides[1])):
+        for field, side in (("other", 0), ("target_other", 1), ("beside", 0)):
+            language = self.sides[side]
             for other, shares in (getattr(self, field) or {}).items():
                 require(language in other.split("-"), field, other, f"pairs of languages with {language}")
                 require(isinstance(shares, Mapping), f"{field}.{other}", shares, "corpora with shares")
@@ -96,6 +104,7 @@ def prepare(plan: HoldOut, data: Path, out: Path) -> dict[str, int]:
     shares, pairs = plan.keep or {}, [*train, *extra]
     stays = rng.random(len(pairs)) < np.array([shares.get(pair.corpus, 1.0) for pair in pairs])
     kept = [p for p, stay in zip(pairs, stays, strict=True) if stay and p not in chosen and not near.has(p)]
+    kept += beside(plan, data, near, rng)
     out.mkdir(parents=True, exist_ok=True)
     files = {"train": kept, SETS[0]: held[0::2], SETS[1]: held[1::2]}
     for name, pairs in files.items():
@@ -152,8 +161,30 @@ def monolingual(plan: HoldOut, data: Path, near: Copies, rng: np.random.Generato
     return [text for text in found if not near.holds(text, side)]
 
 
-def _sampled(lines: Sequence[tuple[str, str]], shares: Mapping[str, float], rng: np.random.Generator) -> list[str]:
-    """Of sentences with their corpora, each corpus's share by chance."""
+def beside(plan: HoldOut, data: Path, near: Copies, rng: np.random.Generator) -> list[Pair]:
+    """The pairs from the source language to other target languages that `plan.beside` asks for, sources tagged.
+
+    Raises:
+        InputError: a file is missing or malformed.
+    """
+    found: list[Pair] = []
+    for name, shares in (plan.beside or {}).items():
+        place = name.split("-").index(plan.sides[0])
+        pairs = read_pairs(find_split(data / name, "train"))
+        sides = [((pair.src, pair.tgt) if place == 0 else (pair.tgt, pair.src), pair.corpus) for pair in pairs]
+        language = name.split("-")[1 - place]
+        chosen = [both for both in _sampled(sides, shares, rng) if not near.holds(both[0], 0)]
+        found += [Pair(f"{tag(language)} {src}", tgt, name) for src, tgt in chosen]
+    return found
+
+
+def tag(language: str) -> str:
+    """What a source begins with that is to be translated into `language`, as OPUS-MT's models of several have it."""
+    return f">>{language}<<"
+
+
+def _sampled(lines: Sequence[tuple[T, str]], shares: Mapping[str, float], rng: np.random.Generator) -> list[T]:
+    """Of texts with their corpora, each corpus's share by chance."""
     chosen = rng.random(len(lines)) < np.array([shares.get(corpus, 0.0) for _, corpus in lines])
     return [text for (text, _), take in zip(lines, chosen, strict=True) if take]
 

@@ -22,6 +22,7 @@ from translator.config import TrainConfig
 from translator.errors import CheckpointError, TranslatorError
 from translator.model import Transformer
 from translator.training.data import Epochs, collate
+from translator.training.guided import Guided, misalignment
 from translator.training.objective import divergence, objective
 from translator.training.schedule import learning_rate
 from translator.training.state import (
@@ -132,7 +133,8 @@ class Trainer:
         self.config, self.model, self.epochs, self.folder, self.evaluate = config, model, epochs, folder, evaluate
         self.process = process or Process()
         self.device = next(model.parameters()).device
-        self.trained: nn.Module = DistributedDataParallel(model) if self.process.world > 1 else model
+        trained = Guided(model, *config.guiding) if config.guiding else model
+        self.trained: nn.Module = DistributedDataParallel(trained) if self.process.world > 1 else trained
         self.optimiser = torch.optim.AdamW(
             model.parameters(),
             lr=0.0,
@@ -227,9 +229,15 @@ class Trainer:
         if twice := self.config.r_drop > 0:
             batch = batch.doubled()
         with self.autocast():
-            logits = self.trained(batch.src, batch.tgt_in, batch.src_keep, batch.rows)
+            found = self.trained(batch.src, batch.tgt_in, batch.src_keep, batch.rows)
+        logits, *maps = found if self.config.guiding else (found,)
         score = objective(logits, batch.targets, smoothing=self.config.label_smoothing)
-        loss = (score.loss + self.config.r_drop * divergence(*logits.chunk(2))) / 2 if twice else score.loss
+        loss = score.loss
+        if maps:
+            guided, guiding = maps
+            loss = loss + self.config.guided * misalignment(guided, guiding, batch, self.model.config.eos_id)
+        if twice:
+            loss = (loss + self.config.r_drop * divergence(*logits.chunk(2))) / 2
         # DDP averages over processes; the sum is wanted, hence the factor.
         (loss * (weight * self.process.world / tokens)).backward()
         if weight:
