@@ -82,6 +82,18 @@ def test_the_model_setting_has_the_last_word_and_may_be_deeper(
 
 
 @pytest.mark.slow
+def test_a_run_may_grow_from_one_that_began_with_a_checkpoint(
+    toy_config: Make, toy_data: Path, toy_checkpoint: Path, tmp_path: Path
+) -> None:
+    old = load_bundle(toy_checkpoint)
+    first = {"base": str(toy_checkpoint), "steps": 2, "corpora": {"odd": 0}}
+    config, _ = toy_config(steps=1, lr=STILL, eval_every=2, base=first)
+    trainer, corpus = train_run(config, toy_data, tmp_path / "run")
+    assert same(trainer.model, old) and same(load_bundle(tmp_path / "run" / BASE / BASE), old)
+    assert corpus.src.encode("jihgf").ids == old.src.encode("jihgf").ids
+
+
+@pytest.mark.slow
 def test_it_goes_on_exactly_without_the_checkpoint(
     toy_config: Make, toy_data: Path, toy_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

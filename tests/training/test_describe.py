@@ -105,13 +105,14 @@ def test_the_card_tells_of_self_training(
 
 
 @pytest.mark.slow
-def test_the_card_tells_of_back_translation_and_r_drop(
+def test_the_card_tells_of_back_translation_r_drop_and_guidance(
     toy_config: Make, toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "monolingual-target.txt").write_text("jjjjj\niiiii\n", encoding="utf-8")
     reverse = {"steps": 80, "eval_every": 80, "lr": 2e-2}
-    out, data = make(toy_config, toy_data, tmp_path, "tatoeba", max_tokens=12, reverse=reverse, r_drop=2.5)
+    guided = {"guided": 0.05, "guided_head": (0, 1), "guiding_head": (0, 0)}
+    out, data = make(toy_config, toy_data, tmp_path, "tatoeba", max_tokens=12, reverse=reverse, r_drop=2.5, **guided)
     credits = json.loads((ASSETS / "credits.json").read_text(encoding="utf-8"))
     credits["back-en-en"] = {**credits["tatoeba"], "what": "Letters"}
     (tmp_path / "credits.json").write_text(json.dumps(credits), encoding="utf-8")
@@ -122,6 +123,7 @@ def test_the_card_tells_of_back_translation_and_r_drop(
     assert pairs and ["back", str(pairs)] in rows(card, "Data") and "- **back**: Letters." in card
     told = "run 1: target sentences translated back by a run of 80 steps"
     assert ["back-translation", told] in rows(card, "Training") and ["R-Drop", "2.5"] in rows(card, "Training")
+    assert ["guided alignment", "L1H2 by L1H1, weight 0.05"] in rows(card, "Training")
 
 
 @pytest.mark.slow

@@ -153,11 +153,19 @@ def _training(card: Card) -> str:
         *([("self-training", "; ".join(taught))] if taught else []),
         *([("back-translation", "; ".join(backwards))] if backwards else []),
         *([("R-Drop", each(lambda run: f"{run.r_drop:g}"))] if any(run.r_drop for run in runs) else []),
+        *([("guided alignment", each(_guided))] if any(run.guiding for run in runs) else []),
         ("seed", each(lambda run: str(run.seed))),
         ("weights", card.selection),
     )
     logged = "The run's settings are in `train.json`" + ("" if card.steps is None else ", its numbers in `log.jsonl`")
     return f"{table(('setting', 'value'), rows)}\n\n{logged}."
+
+
+def _guided(run: TrainConfig) -> str:
+    if run.guiding is None:
+        return "none"
+    guided, guiding = (f"L{layer + 1}H{head + 1}" for layer, head in run.guiding)
+    return f"{guided} by {guiding}, weight {run.guided:g}"
 
 
 def _batch(run: TrainConfig) -> str:
