@@ -14,9 +14,10 @@ from torch import Tensor, nn
 from benchmarks import joey, peers
 from benchmarks.report import Row, compare
 from benchmarks.timing import Times, Watch, settle
-from translator.config import ModelConfig, TrainConfig
+from translator.config import ModelConfig
 from translator.model import Transformer
 from translator.model.positions import sinusoids
+from translator.training.config import TrainConfig
 from translator.training.data import Epochs
 from translator.training.loop import Meter, Trainer
 

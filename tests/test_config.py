@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from translator.config import DecodeConfig, ModelConfig, TextConfig, TrainConfig, from_dict, to_json
+from translator.config import DecodeConfig, ModelConfig, TextConfig, from_dict, to_json
 from translator.errors import InputError
+from translator.training.config import TrainConfig
 
 NEEDED: dict[type, dict[str, Any]] = {
     ModelConfig: {"src_vocab": 50, "tgt_vocab": 60},

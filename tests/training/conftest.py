@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from translator.config import TrainConfig
+from translator.training.config import TrainConfig
 
 LETTERS = "abcdefghij"
 

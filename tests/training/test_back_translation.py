@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from translator.config import TrainConfig
 from translator.errors import InputError
 from translator.training.back_translation import CORPUS, PAIRS, REVERSE
+from translator.training.config import TrainConfig
 from translator.training.data import Pair, read_pairs, read_split
 from translator.training.export import export
 from translator.training.loop import Trainer

@@ -13,10 +13,11 @@ import torch
 
 import translator
 from translator.checkpoints import Bundle, load_bundle, save_bundle
-from translator.config import DecodeConfig, ModelConfig, TrainConfig
+from translator.config import DecodeConfig, ModelConfig
 from translator.errors import CheckpointError, InputError
 from translator.training.begin import checkpoint_of
 from translator.training.card import own_card, render
+from translator.training.config import TrainConfig
 from translator.training.data import read_pairs
 from translator.training.export import export
 from translator.training.loop import Trainer

@@ -17,8 +17,8 @@ import pytest
 import torch
 
 from translator.__main__ import main
-from translator.config import TrainConfig
 from translator.errors import CheckpointError, InputError
+from translator.training.config import TrainConfig
 from translator.training.run import build, train
 from translator.training.selection import BASE, SELECTED
 from translator.training.state import read_log, read_whole, write_whole

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from translator.config import TrainConfig, from_dict
+from translator.config import from_dict
 from translator.errors import InputError
+from translator.training.config import TrainConfig
 
 OWN = {"name": "n", "src": "de", "tgt": "en"}
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from translator.config import ModelConfig, TrainConfig
+from translator.config import ModelConfig
 from translator.decode import replay
 from translator.engine import EagerEngine
 from translator.errors import InputError
 from translator.model import Transformer
+from translator.training.config import TrainConfig
 from translator.training.data import Epochs, Pair, batches, collate, copies, find_split, grouped, read_pairs
 
 

@@ -15,9 +15,10 @@ from markdown_it import MarkdownIt
 import translator
 from translator.__main__ import main
 from translator.analysis.profile import head_profile, store
-from translator.config import ModelConfig, TrainConfig
+from translator.config import ModelConfig
 from translator.training import back_translation
 from translator.training.card import Card, render, table, verbatim
+from translator.training.config import TrainConfig
 from translator.training.data import read_pairs
 from translator.training.describe import ASSETS
 from translator.training.evaluate import evaluate_file

@@ -11,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from translator import load
-from translator.config import TrainConfig
+from translator.training.config import TrainConfig
 from translator.training.export import export
 from translator.training.loop import Meter
 from translator.training.run import build

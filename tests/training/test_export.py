@@ -16,8 +16,9 @@ import torch
 import translator
 from translator.__main__ import main
 from translator.checkpoints import load_bundle, seal
-from translator.config import DecodeConfig, TrainConfig
+from translator.config import DecodeConfig
 from translator.training.card import MISSING
+from translator.training.config import TrainConfig
 from translator.training.data import Pair
 from translator.training.evaluate import evaluate_file
 from translator.training.export import export

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from translator.config import ModelConfig, TrainConfig
+from translator.config import ModelConfig
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.training.card import Card, render
+from translator.training.config import TrainConfig
 from translator.training.export import history
 from translator.training.grow import grow
 from translator.training.run import train

@@ -9,10 +9,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from translator.config import ModelConfig, TrainConfig, from_dict
+from translator.config import ModelConfig, from_dict
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import Tokenizer
+from translator.training.config import TrainConfig
 from translator.training.data import Batch, Pair, collate
 from translator.training.guided import Guided, misalignment
 from translator.training.run import build

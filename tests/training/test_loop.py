@@ -16,10 +16,11 @@ import torch
 import torch.distributed as dist
 
 from tests.waiting import until
-from translator.config import DecodeConfig, TrainConfig
+from translator.config import DecodeConfig
 from translator.decode import search_batch
 from translator.engine import EagerEngine
 from translator.errors import CheckpointError, InputError
+from translator.training.config import TrainConfig
 from translator.training.data import collate
 from translator.training.loop import Process
 from translator.training.objective import objective

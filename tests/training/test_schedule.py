@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from translator.config import TrainConfig
+from translator.training.config import TrainConfig
 from translator.training.schedule import learning_rate, noam
 
 

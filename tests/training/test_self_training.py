@@ -14,8 +14,8 @@ import pytest
 import torch
 
 import translator
-from translator.config import TrainConfig
 from translator.errors import InputError
+from translator.training.config import TrainConfig
 from translator.training.data import read_pairs
 from translator.training.export import export
 from translator.training.loop import Process, Trainer

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from translator.config import TextConfig, TrainConfig
+from translator.config import TextConfig
 from translator.text import SubwordTokenizer
+from translator.training.config import TrainConfig
 from translator.training.data import Epochs, Pair, copies
 from translator.training.encoder import Encoder
 from translator.training.join import joined, may_join

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from translator.config import TrainConfig
 from translator.errors import InputError
 from translator.text.lines import read_lines
+from translator.training.config import TrainConfig
 from translator.training.data import Pair, find_monolingual_target, read_split
 from translator.training.loop import Process
 from translator.training.self_training import Teacher, translated, unknown, write_corpus

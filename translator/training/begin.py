@@ -8,9 +8,9 @@ from pathlib import Path
 from translator.checkpoints import load_bundle, save_bundle
 from translator.checkpoints.bundle import SRC, TGT, Bundle
 from translator.checkpoints.shelf import MANIFEST, pinned
-from translator.config import TrainConfig
 from translator.errors import InputError
 from translator.text import SubwordTokenizer, Tokenizer, VocabularyTokenizer
+from translator.training.config import TrainConfig
 from translator.training.selection import BASE
 from translator.training.state import trained
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from translator.checkpoints.shelf import HUB_ID, pinned
-from translator.config import ModelConfig, TrainConfig, from_dict
+from translator.config import ModelConfig, from_dict
 from translator.model import Transformer
+from translator.training.config import TrainConfig
 from translator.training.evaluate import Evaluation
 
 NAMES = {"de": "German", "en": "English", "zh": "Chinese"}

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from translator.checkpoints.shelf import MANIFEST
-from translator.config import TrainConfig, from_dict, to_json
+from translator.config import from_dict, to_json
 from translator.errors import InputError
 from translator.text.lines import read_lines
+from translator.training.config import TrainConfig
 from translator.training.data import (
     MONOLINGUAL,
     MONOLINGUAL_TARGET,

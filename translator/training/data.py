@@ -10,9 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from translator.config import ModelConfig, TrainConfig
+from translator.config import ModelConfig
 from translator.errors import InputError
 from translator.text.lines import read_lines
+from translator.training.config import TrainConfig
 from translator.training.join import joined
 
 

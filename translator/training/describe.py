@@ -18,7 +18,6 @@ from translator.analysis.sections import with_section
 from translator.checkpoints.bundle import CARD, check_licence
 from translator.checkpoints.destination import own_folder
 from translator.checkpoints.save import amend
-from translator.config import TrainConfig
 from translator.errors import InputError
 from translator.pipeline import Translator
 from translator.resources import resources
@@ -28,6 +27,7 @@ from translator.training.adequacy import adequacy_path, judge, read_adequacy
 from translator.training.back_translation import CORPUS as BACK
 from translator.training.card import lineage, own_card, render, table, verbatim
 from translator.training.claim import read_config
+from translator.training.config import TrainConfig
 from translator.training.data import find_split, grouped, read_pairs
 from translator.training.evaluate import Evaluation, evaluate
 from translator.training.self_training import CORPUS

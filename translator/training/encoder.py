@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from translator.config import TrainConfig
 from translator.text import Tokenizer
+from translator.training.config import TrainConfig
 from translator.training.data import Pair
 from translator.training.vary import careless, recopied
 

@@ -18,9 +18,9 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
-from translator.config import TrainConfig
 from translator.errors import CheckpointError, TranslatorError
 from translator.model import Transformer
+from translator.training.config import TrainConfig
 from translator.training.data import Epochs, collate
 from translator.training.guided import Guided, misalignment
 from translator.training.objective import divergence, objective

@@ -12,13 +12,14 @@ import numpy as np
 import torch
 
 from translator.checkpoints.store import choose_device
-from translator.config import ModelConfig, TextConfig, TrainConfig, from_dict
+from translator.config import ModelConfig, TextConfig, from_dict
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import SubwordTokenizer, Tokenizer, VocabularyTokenizer, load_tokenizer
 from translator.training import back_translation
 from translator.training.begin import checkpoint_of, keep, settled
 from translator.training.claim import claim
+from translator.training.config import TrainConfig
 from translator.training.data import Epochs, Pair, copies, read_dev, read_pairs, read_split
 from translator.training.development import development
 from translator.training.encoder import Encoder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from translator.config import TrainConfig
+from translator.training.config import TrainConfig
 
 
 def noam(step: int, *, d_model: int, warmup: int, factor: float = 1.0) -> float:

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from translator.checkpoints import load_bundle
 from translator.checkpoints.shelf import MANIFEST
-from translator.config import TrainConfig
 from translator.model import Transformer
+from translator.training.config import TrainConfig
 from translator.training.loop import Evaluate
 from translator.training.state import BEST, LastWeights, load_weights, read_weights
 

@@ -17,13 +17,13 @@ import torch
 from torch.nn import functional as F
 from tqdm import tqdm
 
-from translator.config import TrainConfig
 from translator.decode import search_batch
 from translator.engine import best
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import Tokenizer
 from translator.text.lines import read_lines
+from translator.training.config import TrainConfig
 from translator.training.data import Pair, collate, find_monolingual, read_split
 from translator.training.development import GREEDY, ROWS
 from translator.training.evaluate import loops
