@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import zlib
 from functools import cache
 from typing import Any
 
-import orjson
-
 from translator.ui import frontend
-from translator.ui.message import deflated
+from translator.ui.deflate import deflated
 
 _INFLATE = """
 const inflate = async id => {
@@ -42,7 +41,9 @@ def offline_page(payload: dict[str, Any], *, home: str = "") -> str:
         payload: `trace_payload` with "f32" weights, so that the page's numbers are exact.
         home: address of the page that the title leads to, if there is one.
     """
-    data = base64.b64encode(deflated(orjson.dumps(payload))).decode("ascii")
+    data = base64.b64encode(deflated(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode())).decode(
+        "ascii"
+    )
     checkpoint = payload["checkpoint"]
     said = (payload["source"], payload["translation"], checkpoint["src"], checkpoint["tgt"])
     return _explorer(data, *(html.escape(text, quote=True) for text in said), home=home)
