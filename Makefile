@@ -26,7 +26,7 @@ unit-tests = $(PYTEST) -q -n $(WORKERS) --dist loadfile -m "$(1) and not serial"
 endif
 
 # The browser tests run in so many processes, each with a browser and a page of its own.
-BROWSERS ?= $(WORKERS)
+BROWSERS ?= 1
 browser-tests = $(PYTEST) -q $(if $(filter-out 1,$(BROWSERS)),-n $(BROWSERS) --dist loadfile) -m "browser and not soak"
 
 .PHONY: all run test check lint unit web audit format soak nightly engines bench load assets plotly lock docs space-check browser clean
