@@ -51,7 +51,7 @@ class Kernel:
         return "".join(printed).strip()
 
     def until(self, code: str, right: Callable[[str], bool]) -> str:
-        """What code prints, once it is right: it is run again when the kernel has done something else, or a while later.
+        """What code prints, once it is right: it is run again when the kernel has done something, or a second later.
 
         A message of the kernel may have been read by `run` already.
         """
