@@ -15,8 +15,10 @@ from playwright.sync_api import Page, expect
 from benchmarks.served import free_port
 from benchmarks.shown import shown, trace, wait_shown, wait_translated
 from tests.browser.typed import SEEN, type_into
+from translator.ui.hub import Hub
 from translator.ui.models import Models
 from translator.ui.serve import Server
+from translator.ui.shortlist import shortlist
 
 pytestmark = pytest.mark.browser
 
@@ -207,8 +209,19 @@ def test_text_in_another_language_is_noticed_and_one_press_switches_the_pair(ope
     expect(page.locator("#input-health")).not_to_contain_text("looks like")
 
 
-def test_what_is_shown_is_the_other_pairs_once_the_language_was_switched(open_page: Callable[..., Page]) -> None:
-    page = open_page("?direction=de-en")
+@pytest.fixture(scope="module")
+def offering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that offers more models, from a hub that cannot be reached."""
+    hub = Hub(shortlist(), folder=tmp_path_factory.mktemp("hub"), endpoint="http://127.0.0.1:9")
+    server = Server(Models(hub=hub), server_name="127.0.0.1", server_port=free_port())
+    yield server.url
+    server.close()
+
+
+def test_what_is_shown_is_the_other_pairs_once_the_language_was_switched(
+    open_page: Callable[..., Page], offering: str
+) -> None:
+    page = open_page("?direction=de-en", server=offering)
     first = page.locator(".examples button").first
     expect(first).to_have_text("Word order")
     type_into(page, "Das Haus ist leer.")

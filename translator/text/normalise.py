@@ -40,10 +40,10 @@ class Normalised:
 def normalise(text: str, config: TextConfig) -> Normalised:
     """Normalise `text` as `config` says and keep, for every character left, its span in `text`.
 
-    "corpus" does what the training corpora had done to them: NFC, nothing invisible, single spaces, and small letters
-    for a text that is all in capitals, whose words no vocabulary has; in English and German straight quotes and plain
-    dashes, in Chinese simplified characters and full-width punctuation. "none" only replaces lone surrogates, which no
-    encoder can write.
+    "corpus" does what the training corpora had done to them: NFC, nothing invisible, single spaces; in English and
+    German straight quotes and plain dashes, in Chinese simplified characters and full-width punctuation. In all but
+    Chinese, a text all in capitals becomes small letters, since no vocabulary has such words. "none" only replaces lone
+    surrogates, which no encoder can write.
     Doing it twice changes nothing more.
     """
     spans = [(i, i + 1) for i in range(len(text))]

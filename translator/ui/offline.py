@@ -41,9 +41,8 @@ def offline_page(payload: dict[str, Any], *, home: str = "") -> str:
         payload: `trace_payload` with "f32" weights, so that the page's numbers are exact.
         home: address of the page that the title leads to, if there is one.
     """
-    data = base64.b64encode(deflated(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode())).decode(
-        "ascii"
-    )
+    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
+    data = base64.b64encode(deflated(text)).decode("ascii")
     checkpoint = payload["checkpoint"]
     said = (payload["source"], payload["translation"], checkpoint["src"], checkpoint["tgt"])
     return _explorer(data, *(html.escape(text, quote=True) for text in said), home=home)
