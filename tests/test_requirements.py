@@ -53,6 +53,12 @@ def test_every_requirement_has_one_pin_in_its_range(python: str) -> None:
         assert requirement.specifier.contains(pins[name]), f"{requirement} excludes its pin {pins[name]}"
 
 
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_no_requirement_is_listed_twice(name: str) -> None:
+    names = [canonicalize_name(each.name) for each in read(name)]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_pins_are_public_versions() -> None:
     """A local version such as 2.13.0+cpu would bind the pins to one build."""
     assert not [str(pin) for pin in read("constraints.txt") if "+" in str(pin.specifier)]

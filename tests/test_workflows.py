@@ -104,6 +104,25 @@ def test_the_wheel_is_tried_with_the_torch_that_is_pinned() -> None:
     assert pinned is not None and f"torch=={pinned[1]}" in (FOLDER / "ci.yml").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_tool_that_a_job_installs_is_pinned(path: Path) -> None:
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    for job in read(path)["jobs"].values():
+        for step in job["steps"]:
+            for installed in re.findall(r"pip\"? install -c constraints\.txt (\S+)", step.get("run", "")):
+                assert installed.endswith(".whl") or re.search(rf"^{installed}==", pins, re.MULTILINE), installed
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_what_a_job_keeps_is_written_by_a_step_before(path: Path) -> None:
+    for job in read(path)["jobs"].values():
+        told = ""
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/upload-artifact"):
+                assert step["with"]["path"] in told, step
+            told += step.get("run", "")
+
+
 def test_a_contributor_finds_how_to_ask_and_how_to_behave() -> None:
     for name in ("CODE_OF_CONDUCT.md", ".github/PULL_REQUEST_TEMPLATE.md", ".github/dependabot.yml"):
         assert (ROOT / name).read_text(encoding="utf-8").strip(), name
