@@ -258,8 +258,8 @@ def tiny_fsmt(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """The one Chromium of all tests, found or installed as `browser/install.py` does; never skipped.
+def launch() -> Iterator[Callable[..., Any]]:
+    """`launch(*switches)`: a Chromium, found or installed as `browser/install.py` does; never skipped.
 
     Playwright keeps an event loop running in this thread, so `make test` runs the browser's tests apart.
     """
@@ -267,7 +267,20 @@ def browser() -> Iterator[Any]:
 
     path = _beside("browser/install").find()
     assert path is not None, "there is no Chromium; run tests/browser/install.py"
+    started: list[Any] = []
+
+    def launched(*switches: str) -> Any:
+        switches = (*BROWSER, "--disable-sync", *switches)
+        started.append(playwright.chromium.launch(executable_path=path, args=switches))
+        return started[-1]
+
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=[*BROWSER, "--disable-sync"])
-        yield started
-        started.close()
+        yield launched
+        for each in started:
+            each.close()
+
+
+@pytest.fixture(scope="session")
+def browser(launch: Callable[..., Any]) -> Any:
+    """The Chromium in which each test has a context of its own."""
+    return launch()

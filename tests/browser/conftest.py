@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from benchmarks.served import free_port
+from tests.browser.regular import RENDERERS, Regular
 from translator.decode.steps import Decoding
 from translator.model import Stepped
 from translator.ui import frontend
@@ -39,11 +40,18 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
     server.close()
 
 
+@pytest.fixture(scope="session")
+def regular(launch: Callable[..., Browser]) -> Regular:
+    """The visitor who comes again."""
+    return Regular(launch(RENDERERS))
+
+
 @pytest.fixture
-def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
+def open_page(address: str, browser: Browser, regular: Regular) -> Iterator[Callable[..., Page]]:
     """The page, drawn and watched for errors; the script `init` runs before it, `routes` answer for the server.
 
-    It is handed over once `shown` can be seen.
+    It is handed over once `shown` can be seen. Only a visitor with a script, routes or a browser of his own (`options`)
+    comes for the first time, with an empty cache.
     """
     contexts, faults = [], []
 
@@ -58,9 +66,11 @@ def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
         shown: str = "#attention-detail .xtick",
         **options: Any,
     ) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
+        if init or routes or options:
+            contexts.append(browser.new_context(viewport={"width": width, "height": height}, **options))
+            page = contexts[-1].new_page()
+        else:
+            page = regular.page(server, width=width, height=height)
         page.set_default_timeout(PATIENCE)
         if init:
             page.add_init_script(init)
@@ -74,6 +84,7 @@ def open_page(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
     yield opened
     for context in contexts:
         context.close()
+    regular.forget()
     assert not faults
 
 
