@@ -7,13 +7,18 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Browser
 
-_WATCH = """
+FIRST_MAP = "#attention-detail :is(.sketch text, .xtick)"
+"""What a page shows as soon as it shows a map."""
+_WATCH = (
+    f"const FIRST_MAP = {FIRST_MAP!r};"
+    + """
 new MutationObserver((_, watch) => {
-    if (!document.querySelector("#attention-detail :is(.sketch text, .xtick)")) return;
+    if (!document.querySelector(FIRST_MAP)) return;
     watch.disconnect();
     requestAnimationFrame(() => requestAnimationFrame(() => { window.firstMap = performance.now(); }));
 }).observe(document, { subtree: true, childList: true });
 """
+)
 """Notes when the first map is on the screen: what comes into the document is painted before the second frame after."""
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -15,12 +12,11 @@ import numpy as np
 import pytest
 
 from benchmarks.shown import QUIET, SHOWN
+from benchmarks.webkit import DRIVER, SCREEN, webkit
 from translator import Translator
 from translator.ui.live.site import write_site
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="`make engines` installs it")
-wait = pytest.importorskip("selenium.webdriver.support.wait")
-DRIVER, SCREEN = shutil.which("WebKitWebDriver"), shutil.which("Xvfb")
+wait = pytest.importorskip("selenium.webdriver.support.wait", reason="`make engines` installs it")
 
 pytestmark = [
     pytest.mark.browser,
@@ -59,19 +55,8 @@ OPEN = "[...document.querySelectorAll('[role=tab]')].find(tab => tab.textContent
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
     """WebKitGTK, on a screen that is only in memory."""
-    read, write = os.pipe()
-    screen = subprocess.Popen([str(SCREEN), "-displayfd", str(write), "-screen", "0", "1600x1100x24"], pass_fds=[write])
-    os.close(write)
-    with open(read, encoding="ascii") as number:
-        display = f":{number.readline().strip()}"
-    own = {"DISPLAY": display, "WEBKIT_DISABLE_COMPOSITING_MODE": "1", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-    service = webdriver.webkitgtk.service.Service(DRIVER, env={**os.environ, **own})
-    started = webdriver.WebKitGTK(options=webdriver.webkitgtk.options.Options(), service=service)
-    started.set_script_timeout(4 * PATIENCE)  # axe looks at every node
-    yield started
-    started.quit()
-    screen.terminate()
-    screen.wait(PATIENCE)
+    with webkit() as started:
+        yield started
 
 
 @pytest.fixture
