@@ -18,7 +18,8 @@ export async function timed(work, runs, before = () => {}) {
 export async function bundleOf(live, read) {
   const parsed = async (name) => JSON.parse(new TextDecoder().decode(await read(name)));
   const file = await read("model.safetensors");
-  return live.loadBundle(await WebAssembly.compile(await read("../../engine.wasm")), {
+  const engine = live.isRelaxed() ? "relaxed.wasm" : "engine.wasm";
+  return live.loadBundle(await WebAssembly.compile(await read(`../../${engine}`)), {
     config: await parsed("config.json"),
     src: await parsed("src.json"),
     tgt: await parsed("tgt.json"),

@@ -20,7 +20,7 @@ import numpy as np
 from translator import Translator
 from translator.analysis.interventions import make_gates
 from translator.ui.live.chinese import chinese_file
-from translator.ui.live.site import LIVE
+from translator.ui.live.site import ENGINES, LIVE
 
 HERE = Path(__file__).parent
 TIE = 1e-4
@@ -37,7 +37,8 @@ def _laid_out(model: Translator) -> Iterator[Path]:
         folder.mkdir(parents=True)
         for name in ("config.json", "src.json", "tgt.json", "model.safetensors"):
             (folder / name).symlink_to((model.bundle.folder or Path()) / name)
-        (Path(place) / "engine.wasm").write_bytes((LIVE / "engine.wasm").read_bytes())
+        for name in ENGINES.values():
+            (Path(place) / name).write_bytes((LIVE / name).read_bytes())
         yield folder
 
 

@@ -2,12 +2,14 @@
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 
 export const task = JSON.parse(readFileSync(0, "utf8"));
 export const live = await import(`${task.live}/worker.js`);
 
 export async function compiled() {
-  return WebAssembly.compile(readFileSync(fileURLToPath(`${task.live}/engine.wasm`)));
+  if (task.engine === "relaxed.wasm") setFlagsFromString("--experimental-wasm-relaxed-simd"); // Node 20 asks for it
+  return WebAssembly.compile(readFileSync(fileURLToPath(`${task.live}/${task.engine ?? "engine.wasm"}`)));
 }
 
 /** The model of a config with the weights of a file. */

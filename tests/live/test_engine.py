@@ -81,14 +81,17 @@ def replayed(model: Transformer, gates: Gates | None = None) -> tuple[Any, np.nd
 
 @pytest.fixture
 def both(run_node: Any, floats: Any, tmp_path: Path) -> Any:
-    """`both(changes, dtype, gated)`: what Node's engine and PyTorch say of SRC and TGT."""
+    """`both(changes, dtype, gated, engine)`: what Node's engine and PyTorch say of SRC and TGT."""
 
-    def run(changes: dict[str, Any], dtype: str = "float16", *, gated: bool = False) -> tuple[dict, Any]:
+    def run(
+        changes: dict[str, Any], dtype: str = "float16", *, gated: bool = False, engine: str = "engine.wasm"
+    ) -> tuple[dict, Any]:
         model = random_model(changes, dtype)
         path = tmp_path / "model.safetensors"
         path.write_bytes(to_safetensors(model, dtype))
         gates = random_gates(model.config) if gated else None
         task = {
+            "engine": engine,
             "config": asdict(model.config),
             "weights": str(path),
             "src": SRC,
@@ -123,6 +126,13 @@ def test_every_option_gives_pytorchs_maps_and_probabilities(name: str, both: Any
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["as it is", "odd sizes", "unequal depth, heads and width", "post-norm", "gelu"])
+def test_the_relaxed_engine_gives_the_same(name: str, both: Any, floats: Any) -> None:
+    check(both(OPTIONS[name], engine="relaxed.wasm"), floats)
+    check(both(OPTIONS[name], gated=True, engine="relaxed.wasm"), floats)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["as it is", "odd sizes", "unequal depth, heads and width", "post-norm"])
 def test_gates_of_every_kind(name: str, both: Any, floats: Any) -> None:
     check(both(OPTIONS[name], gated=True), floats)
@@ -153,6 +163,7 @@ def test_what_was_read_of_one_target_is_not_taken_for_another(run_node: Any, tmp
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("engine", ["engine.wasm", "relaxed.wasm"])
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -160,7 +171,7 @@ def test_what_was_read_of_one_target_is_not_taken_for_another(run_node: Any, tmp
         ("en-zh", "Yesterday I bought a good book in the city near my house."),
     ],
 )
-def test_heads_of_a_trained_model(name: str, text: str, run_node: Any) -> None:
+def test_heads_of_a_trained_model(name: str, text: str, engine: str, run_node: Any) -> None:
     """What cannot fire is left out and what is unlikely is rounded: too much of either shows in no random model."""
     model = translator.load(name, device="cpu")
     trace = model.translate(text, method="greedy")
@@ -168,7 +179,7 @@ def test_heads_of_a_trained_model(name: str, text: str, run_node: Any) -> None:
     folder, config = model.bundle.folder, asdict(model.bundle.model.config)
     src, tgt = ([token.id for token in side] for side in (trace.src, trace.tgt))
     task = {"config": config, "weights": str(folder / "model.safetensors"), "src": src, "tgt": tgt, "rows": 1}
-    found = run_node("engine.mjs", {**task, "gates": {}})["worth"]
+    found = run_node("engine.mjs", {**task, "gates": {}, "engine": engine})["worth"]
     for kind, values in expected.items():
         np.testing.assert_allclose(found[kind], values, atol=5e-5, rtol=0)
 
@@ -229,5 +240,6 @@ def test_the_built_engine_is_what_its_sources_give(tmp_path: Path) -> None:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    subprocess.run([sys.executable, str(path), str(tmp_path / "engine.wasm")], check=True)
-    assert (tmp_path / "engine.wasm").read_bytes() == module.BUILT.read_bytes()
+    subprocess.run([sys.executable, str(path), str(tmp_path)], check=True)
+    for name in module.FILES:
+        assert (tmp_path / name).read_bytes() == (module.BUILT / name).read_bytes(), name

@@ -27,8 +27,9 @@ def site(tiny: Translator, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_the_manifest_names_every_file_with_its_size_and_hash(site: Path) -> None:
     manifest = json.loads((site / "manifest.json").read_text(encoding="utf-8"))
-    entries = [manifest["engine"], *manifest["checkpoints"]["tiny"].values()]
-    assert {"checkpoints/tiny/model.safetensors", "engine.wasm"} <= {entry["path"] for entry in entries}
+    entries = [manifest["engine"], manifest["relaxed"], *manifest["checkpoints"]["tiny"].values()]
+    wanted = {"checkpoints/tiny/model.safetensors", "engine.wasm", "relaxed.wasm"}
+    assert wanted <= {entry["path"] for entry in entries}
     for entry in entries:
         data = (site / entry["path"]).read_bytes()
         assert (len(data), hashlib.sha256(data).hexdigest()) == (entry["size"], entry["sha256"])

@@ -92,6 +92,7 @@ void linear(const Linear *layer, int first, int last, const float *x, int count,
 void output_of(const Linear *layer, int n, const float *const *x, int count, float *y);
 float one_output(const Linear *layer, int n, const float *x);
 void widen(const half *from, int count, float *to);
+const float *row_of(const Linear *layer, int n, float *room);
 
 /* short.c */
 int short_stride(int columns);

@@ -4,7 +4,7 @@
 #include "engine.h"
 #include "vectors.h"
 
-enum { ROWS = 4 };
+enum { ROWS = 4, GROUPS = 4 };
 
 static float wide[ROWS * WIDEST]; /* float16 weights as float32, to be used several times */
 
@@ -27,6 +27,14 @@ void widen(const half *from, int count, float *to) {
     wasm_v128_store(to + k, wasm_f32x4_mul(four_halves(from + k), whole));
   for (; k < count; k++)
     to[k] = wasm_f32x4_extract_lane(wasm_f32x4_mul(last_halves(from + k, 1), whole), 0);
+}
+
+/* One row of weights as float32: in `room` [columns], where they are float16. */
+const float *row_of(const Linear *layer, int n, float *room) {
+  long at = (long)n * layer->columns;
+  if (!layer->halves) return (const float *)layer->weight + at;
+  widen((const half *)layer->weight + at, layer->columns, room);
+  return room;
 }
 
 /* float16 numbers of a file as float32, exactly. */
@@ -68,138 +76,141 @@ static inline v128_t row_by_halves(const float *x, const half *w, int columns) {
                         wasm_f32x4_splat(REST));
 }
 
-/* Four rows of float32 weights, of which the last ones may be the same row again. */
-typedef struct {
-  const float *a, *b, *c, *d;
-} Floats;
+/* Row `n` of the layer's weights by x, which is scaled by SHARE where they are float16. */
+static inline v128_t row_by_row(const Linear *layer, int n, const float *x) {
+  long at = (long)n * layer->columns;
+  return layer->halves ? row_by_halves(x, (const half *)layer->weight + at, layer->columns)
+                       : row_by_floats(x, (const float *)layer->weight + at, layer->columns);
+}
 
-/* Up to four rows of weights from `w` on. */
-static inline Floats rows_of(const float *w, int columns, int rows) {
-  return (Floats){w, w + (rows > 1 ? columns : 0), w + (rows > 2 ? 2 * columns : 0),
-                  w + (rows > 3 ? 3 * columns : 0)};
+/* One row of x. */
+static void row_linear(const Linear *layer, int first, int last, const float *x, float *y) {
+  static float scaled[WIDEST];
+  for (int k = 0; k < layer->columns; k++) scaled[k] = x[k] * (layer->halves ? SHARE : 1);
+  for (int n = first; n < last; n += ROWS) {
+    int rows = last - n < ROWS ? last - n : ROWS;
+    v128_t row[ROWS];
+    for (int i = 0; i < ROWS; i++) row[i] = row_by_row(layer, n + (i < rows ? i : 0), scaled);
+    finish(sums(row[0], row[1], row[2], row[3]), layer->bias ? layer->bias + n : 0, rows,
+           y + n - first);
+  }
+}
+
+/* Up to four rows of weights from row `n` on as float32, the first one again where there are no
+ * more: four numbers of each in turn, so that what is read together lies together. */
+static void pack(const Linear *layer, int n, int rows, float *to) {
+  int columns = layer->columns, halves = layer->halves;
+  v128_t whole = wasm_f32x4_splat(halves ? WHOLE : 1);
+  for (int i = 0; i < ROWS; i++) {
+    long at = (long)(n + (i < rows ? i : 0)) * columns;
+    for (int k = 0; k < columns; k += 4)
+      wasm_v128_store(to + ROWS * k + 4 * i,
+                      wasm_f32x4_mul(four(layer->weight, at + k, halves), whole));
+  }
 }
 
 typedef struct {
   v128_t first, second;
 } Pair;
 
-/* Two rows of x by the same four rows of weights, each of which is read once. */
-static inline Pair two_by_four(const float *x, Floats w, int columns) {
-  const float *z = x + columns;
+/* Two rows of x, or one twice, by four packed rows of weights. */
+static inline Pair two_by_four(const float *x, const float *z, const float *w, int columns) {
   v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero, e = zero,
          f = zero, g = zero, h = zero;
-  for (int k = 0; k + 4 <= columns; k += 4) {
-    v128_t u = wasm_v128_load(x + k), v = wasm_v128_load(z + k), row = wasm_v128_load(w.a + k);
-    a = plus_product(a, u, row), e = plus_product(e, v, row), row = wasm_v128_load(w.b + k);
-    b = plus_product(b, u, row), f = plus_product(f, v, row), row = wasm_v128_load(w.c + k);
-    c = plus_product(c, u, row), g = plus_product(g, v, row), row = wasm_v128_load(w.d + k);
+  for (const float *end = x + columns; x < end; x += 4, z += 4, w += 4 * ROWS) {
+    v128_t u = wasm_v128_load(x), v = wasm_v128_load(z), row = wasm_v128_load(w);
+    a = plus_product(a, u, row), e = plus_product(e, v, row), row = wasm_v128_load(w + 4);
+    b = plus_product(b, u, row), f = plus_product(f, v, row), row = wasm_v128_load(w + 8);
+    c = plus_product(c, u, row), g = plus_product(g, v, row), row = wasm_v128_load(w + 12);
     d = plus_product(d, u, row), h = plus_product(h, v, row);
   }
   return (Pair){sums(a, b, c, d), sums(e, f, g, h)};
 }
 
-/* Up to four rows of float32 weights by all `count` rows of x; y has `width` numbers a row. */
-static void by_floats(Floats w, int columns, const float *bias, int rows, const float *x, int count,
-                      float *y, int width) {
-  int p = 0;
-  for (; columns % 4 == 0 && p + 2 <= count; p += 2) {
-    Pair pair = two_by_four(x + p * columns, w, columns);
-    finish(pair.first, bias, rows, y + p * width);
-    finish(pair.second, bias, rows, y + (p + 1) * width);
-  }
-  for (; p < count; p++) {
-    const float *one = x + p * columns;
-    v128_t a = row_by_floats(one, w.a, columns), b = row_by_floats(one, w.b, columns),
-           c = row_by_floats(one, w.c, columns), d = row_by_floats(one, w.d, columns);
-    finish(sums(a, b, c, d), bias, rows, y + p * width);
-  }
-}
-
-static void linear_floats(const Linear *layer, int first, int last, const float *x, int count,
-                          float *y) {
-  int columns = layer->columns, width = last - first;
-  for (int n = first; n < last; n += ROWS) {
-    int rows = last - n < ROWS ? last - n : ROWS;
-    const float *w = (const float *)layer->weight + (long)n * columns,
-                *bias = layer->bias ? layer->bias + n : 0;
-    by_floats(rows_of(w, columns, rows), columns, bias, rows, x, count, y + n - first, width);
-  }
-}
-
-/* One row of x by the layer's float16 weights. */
-static void row_linear_halves(const Linear *layer, int first, int last, const float *x, float *y) {
-  static float scaled[WIDEST];
+/* All rows of x by up to GROUPS times ROWS of the layer's outputs, from `n` up to `end`: two rows of
+ * x meet all of these while they are in the processor's nearest cache. */
+static void some_outputs(const Linear *layer, int n, int end, const float *x, int count, float *y,
+                         int width) {
   int columns = layer->columns;
-  for (int k = 0; k < columns; k++) scaled[k] = x[k] * SHARE;
-  for (int n = first; n < last; n += ROWS) {
-    int rows = last - n < ROWS ? last - n : ROWS;
-    v128_t row[ROWS];
-    for (int i = 0; i < ROWS; i++) {
-      const half *w = (const half *)layer->weight + (long)(n + (i < rows ? i : 0)) * columns;
-      row[i] = row_by_halves(scaled, w, columns);
+  for (int i = n; i < end; i += ROWS)
+    pack(layer, i, end - i < ROWS ? end - i : ROWS, wide + (i - n) * columns);
+  for (int p = 0; p < count; p += 2) {
+    int next = p + 1 < count ? p + 1 : p;
+    const float *one = x + p * columns, *other = x + next * columns, *w = wide;
+    for (int i = n; i < end; i += ROWS, w += ROWS * columns) {
+      int rows = end - i < ROWS ? end - i : ROWS;
+      const float *bias = layer->bias ? layer->bias + i : 0;
+      Pair pair = two_by_four(one, other, w, columns);
+      finish(pair.first, bias, rows, y + p * width + i - n);
+      finish(pair.second, bias, rows, y + next * width + i - n);
     }
-    finish(sums(row[0], row[1], row[2], row[3]), layer->bias ? layer->bias + n : 0, rows,
-           y + n - first);
   }
 }
 
-static void linear_halves(const Linear *layer, int first, int last, const float *x, int count,
-                          float *y) {
-  int columns = layer->columns, width = last - first;
-  for (int n = first; n < last; n += ROWS) {
-    int rows = last - n < ROWS ? last - n : ROWS;
-    const float *bias = layer->bias ? layer->bias + n : 0;
-    /* once for all rows of x */
-    widen((const half *)layer->weight + (long)n * columns, rows * columns, wide);
-    by_floats(rows_of(wide, columns, rows), columns, bias, rows, x, count, y + n - first, width);
+/* Several rows of x by weights that are read once for all of them. */
+static void rows_linear(const Linear *layer, int first, int last, const float *x, int count,
+                        float *y) {
+  int groups = WIDEST / layer->columns < GROUPS ? WIDEST / layer->columns : GROUPS;
+  for (int n = first; n < last; n += groups * ROWS)
+    some_outputs(layer, n, n + groups * ROWS < last ? n + groups * ROWS : last, x, count,
+                 y + n - first, last - first);
+}
+
+/* The same where rows cannot be read four numbers at a time. */
+static void odd_linear(const Linear *layer, int first, int last, const float *x, int count,
+                       float *y) {
+  int columns = layer->columns;
+  for (int n = first; n < last; n++) {
+    const float *w = row_of(layer, n, wide), *bias = layer->bias ? layer->bias + n : 0;
+    for (int p = 0; p < count; p++) {
+      v128_t sum = row_by_floats(x + p * columns, w, columns);
+      finish(sums(sum, sum, sum, sum), bias, 1, y + p * (last - first) + n - first);
+    }
   }
 }
 
 /* Rows `first` up to `last` of the layer's outputs: x [count, columns], y [count, last - first]. */
 void linear(const Linear *layer, int first, int last, const float *x, int count, float *y) {
-  if (!layer->halves)
-    linear_floats(layer, first, last, x, count, y);
-  else if (count == 1)
-    row_linear_halves(layer, first, last, x, y);
+  if (count == 1)
+    row_linear(layer, first, last, x, y);
+  else if (layer->columns % 4)
+    odd_linear(layer, first, last, x, count, y);
   else
-    linear_halves(layer, first, last, x, count, y);
+    rows_linear(layer, first, last, x, count, y);
 }
 
-/* Four rows of x by one row of weights, with the sums of `two_by_four`. */
-static inline v128_t four_by_one(Floats x, const float *w, int columns) {
+/* Four rows of x, of which the last ones may be the same row again, by one row of weights. */
+static inline v128_t four_by_one(const float *const x[ROWS], const float *w, int columns) {
+  const float *p = x[0], *q = x[1], *r = x[2], *s = x[3];
   v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero;
   if (columns % 4)
-    return sums(row_by_floats(x.a, w, columns), row_by_floats(x.b, w, columns),
-                row_by_floats(x.c, w, columns), row_by_floats(x.d, w, columns));
-  for (int k = 0; k < columns; k += 4) {
-    v128_t row = wasm_v128_load(w + k);
-    a = plus_product(a, wasm_v128_load(x.a + k), row);
-    b = plus_product(b, wasm_v128_load(x.b + k), row);
-    c = plus_product(c, wasm_v128_load(x.c + k), row);
-    d = plus_product(d, wasm_v128_load(x.d + k), row);
+    return sums(row_by_floats(p, w, columns), row_by_floats(q, w, columns),
+                row_by_floats(r, w, columns), row_by_floats(s, w, columns));
+  for (const float *end = w + columns; w < end; p += 4, q += 4, r += 4, s += 4, w += 4) {
+    v128_t row = wasm_v128_load(w);
+    a = plus_product(a, wasm_v128_load(p), row);
+    b = plus_product(b, wasm_v128_load(q), row);
+    c = plus_product(c, wasm_v128_load(r), row);
+    d = plus_product(d, wasm_v128_load(s), row);
   }
   return sums(a, b, c, d);
 }
 
 /* Output `n` of the layer for `count` rows, wherever they lie: x [count][columns], y [count]. */
 void output_of(const Linear *layer, int n, const float *const *x, int count, float *y) {
-  long at = (long)n * layer->columns;
-  const float *w = layer->halves ? wide : (const float *)layer->weight + at;
-  if (layer->halves) widen((const half *)layer->weight + at, layer->columns, wide);
+  const float *w = row_of(layer, n, wide);
   v128_t bias = wasm_f32x4_splat(layer->bias ? layer->bias[n] : 0);
   for (int p = 0; p < count; p += ROWS) {
     int rows = count - p < ROWS ? count - p : ROWS;
-    Floats four = {x[p], x[p + (rows > 1)], x[p + (rows > 2 ? 2 : 0)], x[p + (rows > 3 ? 3 : 0)]};
+    const float *four[ROWS] = {x[p], x[p + (rows > 1)], x[p + (rows > 2 ? 2 : 0)],
+                               x[p + (rows > 3 ? 3 : 0)]};
     finish(wasm_f32x4_add(four_by_one(four, w, layer->columns), bias), 0, rows, y + p);
   }
 }
 
 /* Output `n` of the layer for x alone, which is scaled by SHARE where the weights are float16. */
 float one_output(const Linear *layer, int n, const float *x) {
-  long at = (long)n * layer->columns;
-  v128_t sum = layer->halves
-                   ? row_by_halves(x, (const half *)layer->weight + at, layer->columns)
-                   : row_by_floats(x, (const float *)layer->weight + at, layer->columns);
+  v128_t sum = row_by_row(layer, n, x);
   float y;
   finish(sums(sum, sum, sum, sum), layer->bias ? layer->bias + n : 0, 1, &y);
   return y;

@@ -30,12 +30,8 @@ float *row_lengths(const Linear *layer) {
   float *lengths = allocate((unsigned)layer->rows * sizeof(float));
   unsigned place = mark();
   float *wide = allocate((unsigned)layer->columns * sizeof(float));
-  for (int n = 0; lengths && wide && n < layer->rows; n++) {
-    long at = (long)n * layer->columns;
-    if (layer->halves) widen((const half *)layer->weight + at, layer->columns, wide);
-    lengths[n] =
-        length(layer->halves ? wide : (const float *)layer->weight + at, 0, layer->columns);
-  }
+  for (int n = 0; lengths && wide && n < layer->rows; n++)
+    lengths[n] = length(row_of(layer, n, wide), 0, layer->columns);
   release(place);
   return lengths && wide ? lengths : 0;
 }

@@ -55,19 +55,12 @@ static inline float round_row(const float *x, const float *from, int count, int 
  * returned. */
 float shorten(const float *x, int count, short *to) { return round_row(x, 0, count, 8, to); }
 
-/* One row of weights as float32. */
-static const float *row_of(const Linear *layer, int n) {
-  long at = (long)n * layer->columns;
-  if (!layer->halves) return (const float *)layer->weight + at;
-  widen((const half *)layer->weight + at, layer->columns, wide);
-  return wide;
-}
-
 /* The mean of a layer's rows, [columns]; 0 if memory ran out. */
 static const float *middle_row(const Linear *layer) {
   float *middle = allocate((unsigned)layer->columns * sizeof(float));
   for (int k = 0; middle && k < layer->columns; k++) middle[k] = 0;
-  for (int n = 0; middle && n < layer->rows; n++) add(middle, row_of(layer, n), layer->columns);
+  for (int n = 0; middle && n < layer->rows; n++)
+    add(middle, row_of(layer, n, wide), layer->columns);
   for (int k = 0; middle && k < layer->columns; k++) middle[k] /= (float)layer->rows;
   return middle;
 }
@@ -82,7 +75,7 @@ int shorten_rows(const Linear *layer, Short *out) {
   if (!middle || !rows || !steps) return 0;
   for (int n = 0; n < whole; n++) {
     short *to = rows + (long)(n & ~(ROWS - 1)) * stride + n % ROWS * 8;
-    steps[n] = round_row(row_of(layer, n < layer->rows ? n : layer->rows - 1), middle,
+    steps[n] = round_row(row_of(layer, n < layer->rows ? n : layer->rows - 1, wide), middle,
                          layer->columns, ROWS * 8, to);
   }
   *out = (Short){middle, rows, steps};
@@ -111,8 +104,8 @@ typedef struct {
 static inline Pair two_by_four(const short *x, const short *z, const short *w, int stride) {
   v128_t zero = wasm_i32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero, e = zero,
          f = zero, g = zero, h = zero;
-  for (int k = 0; k < stride; k += 8, w += ROWS * 8) {
-    v128_t u = wasm_v128_load(x + k), v = wasm_v128_load(z + k), row = wasm_v128_load(w);
+  for (const short *end = x + stride; x < end; x += 8, z += 8, w += ROWS * 8) {
+    v128_t u = wasm_v128_load(x), v = wasm_v128_load(z), row = wasm_v128_load(w);
     a = plus_dots(a, u, row), e = plus_dots(e, v, row), row = wasm_v128_load(w + 8);
     b = plus_dots(b, u, row), f = plus_dots(f, v, row), row = wasm_v128_load(w + 16);
     c = plus_dots(c, u, row), g = plus_dots(g, v, row), row = wasm_v128_load(w + 24);

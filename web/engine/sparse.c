@@ -22,11 +22,6 @@ static int find(const float *x, int many, float share) {
   return count;
 }
 
-static inline v128_t four(const void *weight, long at, int halves) {
-  return halves ? four_halves((const half *)weight + at)
-                : wasm_v128_load((const float *)weight + at);
-}
-
 /* 4 * `vectors` outputs from `n` on, by the `count` inputs that were found. */
 static inline void some(const Linear *layer, int n, int vectors, int count, int halves, float *y) {
   v128_t sum[WIDE];

@@ -20,6 +20,12 @@ static inline v128_t shifted(v128_t bits) {
 
 static inline v128_t four_halves(const half *w) { return shifted(wasm_i32x4_load16x4(w)); }
 
+/* Four weights from number `at` on, float16 as they are. */
+static inline v128_t four(const void *weight, long at, int halves) {
+  return halves ? four_halves((const half *)weight + at)
+                : wasm_v128_load((const float *)weight + at);
+}
+
 /* The last one to three of a row, and zeros. */
 static inline v128_t last_halves(const half *w, int count) {
   return shifted(
@@ -31,7 +37,11 @@ static inline v128_t last_floats(const float *x, int count) {
 }
 
 static inline v128_t plus_product(v128_t sum, v128_t a, v128_t b) {
+#ifdef __wasm_relaxed_simd__
+  return wasm_f32x4_relaxed_madd(a, b, sum); /* rounded once where the processor can */
+#else
   return wasm_f32x4_add(sum, wasm_f32x4_mul(a, b));
+#endif
 }
 
 /* The sums over the lanes of four vectors, as one vector. */

@@ -26,7 +26,7 @@ def files_here(published: Published, direction: str, model: Translator, names: S
         "worker" and "shell", the addresses of the worker and of the offline page's shell. Or "uncovered", a sentence:
         the checkpoint is none that a browser computes.
     """
-    from translator.ui.live.site import CHECKPOINT, LIVE, MANIFEST_VERSION, check, profile_of  # brings torch
+    from translator.ui.live.site import CHECKPOINT, ENGINES, LIVE, MANIFEST_VERSION, check, profile_of  # brings torch
 
     try:
         folder = check(model)
@@ -40,8 +40,8 @@ def files_here(published: Published, direction: str, model: Translator, names: S
         found["chinese"] = published.put("chinese.json.gz", _chinese())
     if file := told_apart(model.languages[:1], names):
         found["languages"] = published.put("languages.json.gz", file)
-    engine = published.put("engine.wasm", LIVE / "engine.wasm")
-    manifest = {"version": MANIFEST_VERSION, "engine": engine, "directions": list(names)}
+    engines = {part: published.put(name, LIVE / name) for part, name in ENGINES.items()}
+    manifest = {"version": MANIFEST_VERSION, **engines, "directions": list(names)}
     return {
         "manifest": {**manifest, "checkpoints": {direction: found}},
         "size": sum(entry["size"] for entry in found.values()),

@@ -37,6 +37,8 @@ LEVELS = ("subword", "word", "char")
 """The vocabularies that the page tokenizes by."""
 MANIFEST_VERSION = 1
 WEIGHTS = "model.safetensors"
+ENGINES = {"engine": "engine.wasm", "relaxed": "relaxed.wasm"}
+"""The engine, and the same for browsers with relaxed SIMD, by what they are in the manifest."""
 CHECKPOINT = {"config": "config.json", "src": "src.json", "tgt": "tgt.json", "weights": WEIGHTS}
 """The files that a page reads of a checkpoint, by what they are in its manifest."""
 
@@ -190,8 +192,8 @@ class _Site:
         self.write_json("app.webmanifest", web_manifest())
         self.write_json("positions.json", position_figures())
         self.write("offline.html", offline_shell().encode())
-        engine = self.write("engine.wasm", (LIVE / "engine.wasm").read_bytes())
-        manifest = {"version": MANIFEST_VERSION, "engine": engine, "directions": list(self.checkpoints)}
+        engines = {part: self.write(file, (LIVE / file).read_bytes()) for part, file in ENGINES.items()}
+        manifest = {"version": MANIFEST_VERSION, **engines, "directions": list(self.checkpoints)}
         self.write_json("manifest.json", {**manifest, "checkpoints": self.checkpoints})
         version = self._version()
         words = {name: f"words-{name}.json" for name in frontend.locales()}

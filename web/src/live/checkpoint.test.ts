@@ -56,6 +56,19 @@ describe("a checkpoint that is fetched", () => {
     expect(paths).toHaveLength(5);
   });
 
+  it.each([true, false])("has the engine that suits the browser: %s", async (relaxed) => {
+    const site = fixedSite("one");
+    site.relaxed = { ...site.engine, path: "relaxed" };
+    own.set("relaxed", bytesAt(site.engine.path));
+    const validate = vi.spyOn(WebAssembly, "validate").mockReturnValue(relaxed);
+    const [first] = known.filesOf(site, "one");
+    await known.fetchCheckpoint(site, "one", {});
+    validate.mockRestore();
+    expect(first).toBe(relaxed ? site.relaxed : site.engine);
+    expect(fetched.mock.calls.map(([{ path }]) => path === "relaxed")).toContain(relaxed);
+    expect(fetched.mock.calls.some(([file]) => file === site.engine)).toBe(!relaxed);
+  });
+
   it("tells the bytes of all files together, to the last", async () => {
     const site = fixedSite("one");
     const told: number[] = [];

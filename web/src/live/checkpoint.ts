@@ -27,14 +27,30 @@ export interface CheckpointFiles {
 export interface Manifest {
   version: number;
   engine: FileEntry;
+  /** The same engine for browsers that multiply and add in one instruction. */
+  relaxed?: FileEntry;
   /** Every direction of the page; those of a served page may be computed by the server. */
   directions: string[];
   checkpoints: Record<string, CheckpointFiles>;
 }
 
+/** The smallest module that needs relaxed SIMD: a function of one vector. */
+const RELAXED = [
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 19, 1, 17, 0, 65, 0, 253, 15,
+  65, 0, 253, 15, 65, 0, 253, 15, 253, 133, 2, 11,
+];
+
+/** Whether this browser multiplies and adds in one instruction, where the processor can. */
+export const isRelaxed = (): boolean => WebAssembly.validate(new Uint8Array(RELAXED));
+
+/** The engine that suits this browser. */
+function engineOf({ engine, relaxed }: Manifest): FileEntry {
+  return relaxed && isRelaxed() ? relaxed : engine;
+}
+
 /** Every file that a checkpoint needs. */
 export function filesOf(manifest: Manifest, name: string): FileEntry[] {
-  return [manifest.engine, ...Object.values(manifest.checkpoints[name]!)];
+  return [engineOf(manifest), ...Object.values(manifest.checkpoints[name]!)];
 }
 
 /** Fetch what is missing; `progress` is told the bytes that are here, of all files together. */
@@ -54,7 +70,8 @@ export async function fetchCheckpoint(
   });
   const parsed = async <T>(file: FileEntry) =>
     JSON.parse(new TextDecoder().decode(await fetchFile(file, how(file)))) as T;
-  const engine = await WebAssembly.compile(await fetchFile(manifest.engine, how(manifest.engine)));
+  const file = engineOf(manifest);
+  const engine = await WebAssembly.compile(await fetchFile(file, how(file)));
   const [config, src, tgt, profile, figures] = await Promise.all([
     parsed<ConfigFile>(files.config),
     parsed<TokenizerFile>(files.src),

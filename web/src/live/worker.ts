@@ -6,6 +6,7 @@ import type { Request } from "./calls";
 import { Desk } from "./desk";
 
 export { loadBundle } from "./bundle";
+export { isRelaxed } from "./checkpoint";
 export { sourceSpans, Spelling } from "./decode/copying";
 export { Desk } from "./desk";
 export { importance } from "./engine/importance";
