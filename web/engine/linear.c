@@ -127,8 +127,8 @@ static inline Pair two_by_four(const float *x, const float *z, const float *w, i
   return (Pair){sums(a, b, c, d), sums(e, f, g, h)};
 }
 
-/* All rows of x by up to GROUPS times ROWS of the layer's outputs, from `n` up to `end`: two rows of
- * x meet all of these while they are in the processor's nearest cache. */
+/* All rows of x by up to GROUPS times ROWS of the layer's outputs, from `n` up to `end`: two rows
+ * of x meet all of these while they are in the processor's nearest cache. */
 static void some_outputs(const Linear *layer, int n, int end, const float *x, int count, float *y,
                          int width) {
   int columns = layer->columns;

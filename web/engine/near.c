@@ -40,7 +40,7 @@ float *row_lengths(const Linear *layer) {
  * of them with those that fill it up. */
 typedef struct {
   int B, T, F, width;
-  float *reach, *most; /* how far inputs moved, and what rounding adds [T, B]; the farthest [T] */
+  float *reach, *most; /* how far inputs moved and what rounding adds [T, width]; the most [T] */
   const float **rows;  /* inputs [B * T] of which a unit is computed, */
   int *at, *which;     /* the position and the row of each, */
   float *out;          /* and what it gives */
@@ -51,7 +51,7 @@ typedef struct {
 
 static int make_near(Near *near) {
   unsigned B = (unsigned)near->B, T = (unsigned)near->T, F = (unsigned)near->F;
-  near->reach = allocate(B * T * sizeof(float));
+  near->reach = allocate(T * (unsigned)near->width * sizeof(float));
   near->most = allocate(T * sizeof(float));
   near->rows = allocate(B * T * sizeof(float *));
   near->at = allocate(B * T * sizeof(int));
@@ -76,24 +76,35 @@ static void reach(Near *near, const float *usual, const float *read, int D) {
       /* A sum of D products is exact to about D * 2^-24 of both lengths' product: four times that
        * is kept free. */
       change += (length(from, 0, D) + change) * (float)D * 0x1p-22f;
-      near->reach[t * near->B + b] = change;
+      near->reach[t * near->width + b] = change;
       near->most[t] = change > near->most[t] ? change : near->most[t];
     }
   }
 }
 
+/* For which of the four rows from `b` on at position `t` a unit of this length may be above 0, as
+ * bits; its sum is `usual`. */
+static inline unsigned four_may(const Near *near, int t, int b, float length, float usual) {
+  v128_t far = wasm_v128_load(near->reach + t * near->width + b);
+  v128_t change = wasm_f32x4_mul(far, wasm_f32x4_splat(length));
+  v128_t most = wasm_f32x4_add(wasm_f32x4_splat(usual), change);
+  unsigned bits = wasm_i32x4_bitmask(wasm_f32x4_gt(most, wasm_f32x4_const_splat(0)));
+  return near->B - b < 4 ? bits & ((1u << (near->B - b)) - 1) : bits;
+}
+
 /* The inputs for which unit `n`, of this length, may be above 0; how many. */
 static int may_fire(Near *near, int n, float length, const float *sums, const float *read, int D) {
-  int count = 0, B = near->B, T = near->T;
+  int count = 0, T = near->T;
   for (int t = 0; t < T; t++) {
     float usual = sums[t * near->F + n];
     if (usual + near->most[t] * length <= 0) continue;
-    for (int b = 0; b < B; b++) {
-      near->rows[count] = read + (b * T + t) * D;
-      near->at[count] = t;
-      near->which[count] = b;
-      count += usual + near->reach[t * B + b] * length > 0;
-    }
+    for (int b = 0; b < near->B; b += 4)
+      for (unsigned bits = four_may(near, t, b, length, usual); bits; bits &= bits - 1, count++) {
+        int row = b + __builtin_ctz(bits);
+        near->rows[count] = read + (row * T + t) * D;
+        near->at[count] = t;
+        near->which[count] = row;
+      }
   }
   return count;
 }
