@@ -30,6 +30,8 @@ def test_a_typed_sentence_is_translated_here_and_sent_nowhere(
     check(type_and_translate(page, TYPED), tiny)
     assert page.input_value("#translation textarea") == tiny.translate(TYPED).translation
     assert sent and all(each.startswith(f"GET {host.address}") and "Haus" not in each for each in sent)
+    engines = [path for path, _ in host.asked if path.endswith(".wasm")]
+    assert [Path(path).name for path in engines] == ["relaxed.wasm"]  # which Chromium has since version 114
     for part in ("#decode-steps", "#attention-kind", "#layer", "#head", "#attention-detail"):
         assert page.is_visible(part)
     page.click("#attention-kind [data-kind=encoder]")
