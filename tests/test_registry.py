@@ -214,6 +214,20 @@ def test_what_a_station_lets_turn_is_the_registrys(tiny: Translator, name: str) 
             turned(**{each.name: "x"})
 
 
+@pytest.mark.parametrize(
+    ("turned", "found"),
+    [(10**400, 3), (-(10**400), 0.1), (math.inf, 3), (1.25, 1.25)],
+    ids=["over", "under", "inf", "own"],
+)
+def test_a_number_beyond_all_bounds_moves_to_the_nearer_end(turned: float, found: float) -> None:
+    assert lesson.field("choice", "temperature").nearest(turned) == found
+
+
+def test_a_number_that_is_none_has_no_nearer_end() -> None:
+    with pytest.raises(InputError, match="temperature is nan"):
+        lesson.field("choice", "temperature").nearest(math.nan)
+
+
 def test_the_lesson_samples_as_a_page_may() -> None:
     seed, temperature = lesson.field("choice", "seed"), lesson.field("choice", "temperature")
     assert seed.range == (decoding.setting("seed").low, decoding.setting("seed").most)

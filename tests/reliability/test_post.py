@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import orjson
 import pytest
 
-from translator.ui import wire
+from translator.ui import exchange, wire
+from translator.ui.gate import Place
+from translator.ui.handlers import Handler
+from translator.ui.message import read
 from translator.ui.post import BOXES, GONE, Box, Letter, Post
 
 SIZE = 1000
@@ -109,3 +113,13 @@ def test_a_program_reads_what_was_said_in_ascii(text: str) -> None:
 
     told = wire.to_call(Letter("event", "done", [orjson.dumps(text)]), True)
     assert told.isascii() and json.loads(told.split(b"data: ")[1]) == [text]
+
+
+@pytest.mark.parametrize(
+    ("sent", "carried"),
+    [(7, 7), (2**53, None), pytest.param(-(10**400), None, id="400 digits"), (1.5, None), (None, None)],
+)
+def test_one_who_waits_is_told_so_whatever_number_his_run_has(sent: object, carried: object) -> None:
+    letter = exchange._waiting("event", Handler(print, (), tells_place=True), [sent], Place(3))
+    said = read(orjson.loads(letter.parts[0]))
+    assert said["kind"] == "waiting" and said["run"] == carried and "3" in said["text"]

@@ -332,3 +332,10 @@ def test_the_page_gets_the_course_in_any_language(tiny_checkpoint: Path) -> None
     ask = server_functions(Models({"de-en": tiny_checkpoint}, device="cpu"))[0]
     assert ask({"language": "de"})["stations"][0]["title"] == course.prose("de")["stations"]["tokens"]["title"]
     assert ask({"language": "xx"}) == ask({"language": "en"})
+
+
+def test_a_course_is_kept_for_the_languages_that_there_are_whatever_else_is_asked_for() -> None:
+    """A stranger who makes languages up must not fill the memory with courses."""
+    for language in ("xx", "EN", "", None, ["de"], {}):
+        assert course.course(language) is course.course("en")
+    assert course.course("de") is course.course("de") is not course.course("en")

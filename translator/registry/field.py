@@ -74,7 +74,7 @@ class Field:
         """
         if self.kind == "choice":
             return value if value in self.choices else self.value
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value):
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value == value:  # of NaN nothing is near
             low, most = self.span(high)
             value = min(max(value, low), most)
             value = math.floor(value) if self.whole and math.isfinite(value) else value

@@ -18,7 +18,7 @@ from translator.ui import wire
 from translator.ui.gate import BUSY, Caller, Gate, Place, refused
 from translator.ui.handlers import Handler
 from translator.ui.job import Job, Stop
-from translator.ui.message import answer
+from translator.ui.message import answer, run_number
 from translator.ui.post import Box, Letter, Post
 from translator.ui.readers import Readers
 
@@ -201,7 +201,9 @@ def _waiting(event: str, handler: Handler, values: Values, place: Place) -> Lett
     if not handler.tells_place or not isinstance(values, Sequence):
         return Letter(event, "waiting", [orjson.dumps(place.before)])
     text = f"waiting in the queue: {place.before} ahead"
-    return Letter(event, "step", [orjson.dumps(answer({"kind": "waiting", "text": text, "run": values[0]}))])
+    return Letter(
+        event, "step", [orjson.dumps(answer({"kind": "waiting", "text": text, "run": run_number(values[0])}))]
+    )
 
 
 async def _woken(wake: asyncio.Event, seconds: float) -> bool:

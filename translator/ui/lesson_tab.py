@@ -29,7 +29,7 @@ def server_functions(models: Models) -> list[Callable[[dict[str, Any]], dict[str
     """
 
     def course(request: Asked) -> dict[str, Any]:
-        return lesson.course(str(request.get("language")))
+        return lesson.course(request.get("language"))
 
     def station(request: Asked) -> dict[str, Any]:
         from translator.ui.lesson import sentence  # brings torch, which the page must not wait for

@@ -26,6 +26,11 @@ def answer(message: dict[str, Any]) -> str | None:
     return send({**message, "number": next(_numbers)})
 
 
+def run_number(value: object) -> int | None:
+    """The page's own number of a run, as it is carried back; None for what no page counts to."""
+    return value if type(value) is int and abs(value) < 2**53 else None
+
+
 def send(message: dict[str, Any] | None) -> str | None:
     """The value that the page's `messageOf` reads; None stays None."""
     if message is None:

@@ -18,7 +18,7 @@ from translator.ui.foreign import foreign
 from translator.ui.gate import pause
 from translator.ui.hub_answers import hub_functions
 from translator.ui.live.here import files_here
-from translator.ui.message import answer
+from translator.ui.message import answer, run_number
 from translator.ui.models import Models
 from translator.ui.offline import offline_page
 
@@ -141,7 +141,7 @@ def _runner(models: Models) -> Callable[..., Generator[str | None, None, str | N
         request: gr.Request, number: Any, text: str, direction: str, *values: Any
     ) -> Generator[str | None, None, str | None]:
         asked = session.translate_stream(models, text, direction, settings_of(values), session=request.session_hash)
-        own = {"run": number if type(number) is int and abs(number) < 2**53 else None}  # not whatever a stranger sends
+        own = {"run": run_number(number)}
         for message in asked:
             if message["kind"] != "step":
                 return answer({**message, **own})

@@ -42,10 +42,14 @@ def prose(language: str) -> dict[str, Any]:
     return texts
 
 
-@cache
-def course(language: str) -> dict[str, Any]:
+def course(language: object) -> dict[str, Any]:
     """Everything about the stations that depends on no sentence, in a language; English where there is none."""
-    told = prose(language if language in LANGUAGES else "en")
+    return _course(next((each for each in LANGUAGES if each == language), "en"))  # kept by no name of a stranger's
+
+
+@cache
+def _course(language: str) -> dict[str, Any]:
+    told = prose(language)
     stations = [
         {"name": name, **told["stations"][name], "code": [asdict(excerpt(each)) for each in CODE[name]]}
         for name in STATIONS
