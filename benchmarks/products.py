@@ -34,9 +34,9 @@ def compiled_products(engine: Engine, rows: int, precision: Weights, *, float16:
     kinds = [weights.matrix(kind) for kind in layout.of_step(copied.model).values()]
     jobs = []
     for matrix in kinds:
-        _, outputs, groups, width = matrix.weight.shape
-        x = torch.randn(matmul.padded(rows), groups * width).numpy()
-        jobs += [(matrix, index, x, torch.empty(len(x), outputs).numpy()) for index in range(len(matrix.weight))]
+        layers, outputs = matrix.bias.shape
+        x = torch.randn(matmul.padded(rows), matrix.weight.shape[2]).numpy()
+        jobs += [(matrix, index, x, torch.empty(len(x), outputs).numpy()) for index in range(layers)]
     alone = np.zeros(0, np.int64)
     return lambda: [matmul.product(*job, alone) for job in jobs]
 

@@ -41,6 +41,16 @@ def insert(total: np.float32, place: int, log_prob: np.float32, totals: Array, p
 
 
 @jit
+def offer(
+    row: Array, start: int, end: int, score: np.float32, before: int, totals: Array, places: Array, chosen: Array
+) -> None:
+    """Take what is good enough of row[start:end] [V] among the best; `before` counts the places of earlier rows."""
+    for j in range(start, end):
+        if row[j] + score > totals[len(totals) - 1]:
+            insert(row[j] + score, before + j, row[j], totals, places, chosen)
+
+
+@jit
 def rank(logits: Array, scores: Array, log_probs: Array, totals: Array, places: Array, chosen: Array) -> None:
     """The log-softmax of logits [P, V] into log_probs [R, V], and the best sums with scores [R].
 
@@ -48,6 +58,7 @@ def rank(logits: Array, scores: Array, log_probs: Array, totals: Array, places: 
     not there, as one of a row whose score is -inf, is -inf.
     """
     vocabulary, last = logits.shape[1], len(totals) - 1
+    whole = vocabulary // BLOCK * BLOCK
     totals[:] = np.float32(-np.inf)
     for r in range(len(scores)):
         row, out, score = logits[r], log_probs[r], scores[r]
@@ -56,28 +67,32 @@ def rank(logits: Array, scores: Array, log_probs: Array, totals: Array, places: 
         for j in range(vocabulary):
             sum_ += exp(row[j] - shift)
         shift += np.float32(math.log(sum_))
-        for start in range(0, vocabulary, BLOCK):
-            end, hits, least = min(start + BLOCK, vocabulary), 0, totals[last]
-            for j in range(start, end):
+        for start in range(0, whole, BLOCK):
+            hits, least = np.int32(0), totals[last]
+            for j in range(start, start + BLOCK):  # of a fixed length, and counted in 32 bits, it becomes vectors
                 out[j] = row[j] - shift
-                hits += out[j] + score > least
+                hits += np.int32(out[j] + score > least)
             if hits:
-                for j in range(start, end):
-                    if out[j] + score > totals[last]:
-                        insert(out[j] + score, r * vocabulary + j, out[j], totals, places, chosen)
+                offer(out, start, start + BLOCK, score, r * vocabulary, totals, places, chosen)
+        for j in range(whole, vocabulary):
+            out[j] = row[j] - shift
+        offer(out, whole, vocabulary, score, r * vocabulary, totals, places, chosen)
 
 
 @jit
 def reorder(keys: Array, values: Array, rows: Array, time: int) -> None:
     """Let row r of keys and values [L, R, H, M, E] be what row rows[r] was, in the first `time` steps."""
-    layers, count, heads, _, size = keys.shape
-    kept = np.empty((count, time, size), np.float32)
-    for n in range(layers):
-        for h in range(heads):
-            for cached in (keys, values):
+    layers, count, heads, room, size = keys.shape
+    used = time * size
+    kept = np.empty((count, used), np.float32)
+    for cached in (keys.reshape(layers, count, heads, room * size), values.reshape(layers, count, heads, room * size)):
+        for n in range(layers):
+            for h in range(heads):
                 for r in range(count):
                     if rows[r] != r:
-                        kept[r] = cached[n, rows[r], h, :time]
+                        for j in range(used):
+                            kept[r, j] = cached[n, rows[r], h, j]
                 for r in range(count):
                     if rows[r] != r:
-                        cached[n, r, h, :time] = kept[r]
+                        for j in range(used):
+                            cached[n, r, h, j] = kept[r, j]

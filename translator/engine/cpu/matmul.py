@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import binding, ir
 from numba import carray, types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
@@ -22,24 +22,38 @@ from translator.engine.cpu import work_queue
 from translator.engine.cpu.jit import FAST, jit
 
 BLOCK = 4
-"""Rows that share one reading of the weights; see `padded`."""
-MANY = 12
-"""Rows above which the weights of a few outputs serve them all, before the next weights are read."""
+"""Rows that share one widening of the weights; see `padded`."""
 AHEAD, LINE = 8192, 64
 """Bytes: how far ahead of a product its weights are prefetched, and in what pieces; the processor's own prefetcher
 stops at a page of 4,096."""
-LANES = 16 if binding.get_host_cpu_features().get("avx512f") else 8
-"""Weights that are multiplied at once, so that all sums of `_tile` stay in registers: of AVX-512, AVX2 or NEON."""
+
+
+def features() -> Mapping[str, bool]:
+    """What the processor can do, or what `NUMBA_CPU_FEATURES` says that machine code may use of it."""
+    told = config.CPU_FEATURES
+    if told is None:
+        return dict(binding.get_host_cpu_features())
+    return {each[1:]: each.startswith("+") for each in told.split(",")}
+
+
+LANES = 16 if features().get("avx512f") else 8
+"""Weights that are multiplied at once: of AVX-512, AVX2 or NEON."""
+VECTORS = 2
+PANEL = VECTORS * LANES
+"""Outputs whose weights lie together, so that their sums stay in registers and no vector is ever added up."""
+UNROLL = 4
+"""Inputs that a tile takes at once."""
 _INTEGERS, _FLOATS = (ir.VectorType(kind, LANES) for kind in (ir.IntType(32), ir.FloatType()))
 
 Array = np.ndarray
 
 
 class Matrix(NamedTuple):
-    """Linear layers of one kind: `weight` [L, N, G, K / G] as float32, the bits of float16 (uint16) or int8.
+    """Linear layers of one kind, by panels of outputs as `in_panels` makes them: P = ceil(N / `PANEL`) of these.
 
-    Or [L, N, G, 3 · K / G] as uint8: whole numbers of 24 bits as `in_three_bytes` lays them out. `scale` [L, N, G] is
-    what whole numbers are multiplied with, by groups of inputs, and 1 for others; `bias` [L, N].
+    `weight` [L, P, K, PANEL] as float32, the bits of float16 (uint16) or int8; or [L, P, K, 3 · PANEL] as uint8: whole
+    numbers of 24 bits as `in_three_bytes` lays them out. `scale` [L, P, G, PANEL] is what whole numbers are multiplied
+    with, by groups of inputs, and 1 for others; `bias` [L, N].
     """
 
     weight: Array
@@ -55,25 +69,20 @@ def padded(rows: int) -> int:
 
 def has_float16() -> bool:
     """Whether the processor widens float16 by itself."""
-    return platform.machine() in ("aarch64", "arm64") or bool(binding.get_host_cpu_features().get("f16c"))
+    return platform.machine() in ("aarch64", "arm64") or bool(features().get("f16c"))
 
 
-def _number_of(typing: Any, stored: Any) -> Any:
-    """One weight as float32, whatever it is stored as."""
-
-    def widen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if stored == types.uint16:
-            return builder.fpext(builder.bitcast(args[0], ir.HalfType()), ir.FloatType())
-        return context.cast(builder, args[0], stored, types.float32)
-
-    return types.float32(stored), widen
-
-
-_number: Any = intrinsic(_number_of)
+def in_panels(rows: Array) -> Array:
+    """What belongs to each output, rows [L, N, K], as [L, ceil(N / PANEL), K, PANEL]; outputs beyond N are 0."""
+    layers, outputs, size = rows.shape
+    count = -(-outputs // PANEL)
+    filled = np.zeros((layers, count * PANEL, size), rows.dtype)
+    filled[:, :outputs] = rows
+    return np.ascontiguousarray(filled.reshape(layers, count, PANEL, size).swapaxes(2, 3))
 
 
 def in_three_bytes(whole: Array) -> Array:
-    """Whole numbers [..., K] (int32) of 24 bits as uint8 [..., 3 · K]; K is a multiple of `LANES`.
+    """Whole numbers [..., PANEL] (int32) of 24 bits as uint8 [..., 3 · PANEL].
 
     Of each `LANES` numbers first the upper two bytes, then the lowest: what a processor widens in two steps.
     """
@@ -121,146 +130,144 @@ def _spread(builder: Any, number: Any) -> Any:
     return builder.shuffle_vector(first, first, _INTEGERS(None))
 
 
-def _total(builder: Any, vectors: Sequence[Any]) -> Any:
-    """The sum of all numbers of some vectors."""
-    vector, width = vectors[0], LANES
-    for other in vectors[1:]:
-        vector = builder.fadd(vector, other)
-    while width > 1:
-        width //= 2
-        halves = [ir.VectorType(ir.IntType(32), width)(list(range(n, n + width))) for n in (0, width)]
-        vector = builder.fadd(*(builder.shuffle_vector(vector, vector, half) for half in halves))
-    return builder.extract_element(vector, ir.IntType(32)(0))
+def _tile(rows: int, chains: int) -> Any:
+    """A function that fills out[r : r + rows, column : column + PANEL] of a product by one panel of its weights.
 
-
-def _tile(outputs: int, rows: int, chains: int) -> Any:
-    """A function that fills out[r : r + rows, i : i + outputs] of a product, but for inputs beyond whole vectors.
-
-    Each weight is widened once for all rows, each input read once for all outputs; `chains` sums of a vector each
-    hide how long an addition takes. A loop that Numba makes adds up a vector's numbers after every group of inputs.
+    Each weight is widened once for all rows, each input read once for all outputs; `chains` sums of each vector hide
+    how long an addition takes. Whole numbers are scaled as they are widened; over one row a group's sums are.
     """
 
-    def fill(typing: Any, weight: Any, scale: Any, bias: Any, i: Any, x: Any, r: Any, out: Any) -> Any:
+    def fill(typing: Any, weight: Any, scale: Any, panel: Any, bias: Any, x: Any, r: Any, out: Any, column: Any) -> Any:
         kinds, stored, size = (weight, scale, bias, x, out), weight.dtype, _bytes_of(weight.dtype)
         if any(kind.layout != "C" for kind in kinds):
             raise TypingError("arrays must be contiguous")
+        scaled, late = stored in (types.int8, types.uint8), rows == 1
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            first_output, first_row = args[3], args[5]
-            values = (args[0], args[1], args[2], args[4], args[6])
-            arrays = [
-                context.make_array(kind)(context, builder, value) for kind, value in zip(kinds, values, strict=True)
-            ]
-            weights, scales, biases, inputs, results = (array.data for array in arrays)
-            whole = context.get_value_type(types.intp)
-            count, groups, width = cgutils.unpack_tuple(builder, arrays[0].shape, 3)
-            width = builder.udiv(builder.mul(width, whole(stored.bitwidth // 8)), whole(size))
-            length = builder.mul(groups, width)
-            at_output = [builder.add(first_output, whole(n)) for n in range(outputs)]
-            at_row = [builder.add(first_row, whole(n)) for n in range(rows)]
-            weights = builder.bitcast(weights, ir.IntType(8).as_pointer())
-            weights = [builder.gep(weights, [builder.mul(n, builder.mul(length, whole(size)))]) for n in at_output]
-            scales = [builder.gep(scales, [builder.mul(n, groups)]) for n in at_output]
-            inputs = [builder.gep(inputs, [builder.mul(n, length)]) for n in at_row]
-            inputs = [builder.bitcast(start, ir.IntType(8).as_pointer()) for start in inputs]
-            pairs = list(itertools.product(range(outputs), range(rows)))
-            sums = {p: [cgutils.alloca_once_value(builder, _FLOATS(None)) for _ in range(chains)] for p in pairs}
+            arrays = zip(kinds, (args[0], args[1], args[3], args[4], args[6]), strict=True)
+            weights, scales, biases, inputs, results = (context.make_array(k)(context, builder, v) for k, v in arrays)
+            whole, chars = context.get_value_type(types.intp), ir.IntType(8).as_pointer()
+            _, length, _ = cgutils.unpack_tuple(builder, weights.shape, 3)
+            _, groups, _ = cgutils.unpack_tuple(builder, scales.shape, 3)
+            width, stride = builder.udiv(length, groups), cgutils.unpack_tuple(builder, results.shape, 2)[1]
 
-            def multiply(index: Any, chain: int, factors: Sequence[Any]) -> None:
-                read = [_weights(builder, start, index, types.float32) for start in inputs]
-                for output, start in enumerate(weights):
-                    numbers = _weights(builder, start, index, stored)
-                    if stored in (types.int8, types.uint8):
-                        numbers = builder.fmul(numbers, factors[output])
-                    for row in range(rows):
-                        at = sums[output, row][chain]
-                        part = builder.fmul(numbers, read[row], flags=FAST)
-                        builder.store(builder.fadd(builder.load(at), part, flags=FAST), at)
+            def start(array: Any, index: Any, scale: int = 1) -> Any:
+                """Where a number of an array lies, of `scale` bytes each."""
+                return builder.gep(builder.bitcast(array.data, chars), [builder.mul(index, whole(scale))])
 
-            def multiples(of: int) -> Any:
-                return builder.mul(builder.sdiv(width, whole(of)), whole(of))
+            begin = start(weights, builder.mul(args[2], length), PANEL * size)
+            factors_at = start(scales, builder.mul(args[2], groups), PANEL * 4)
+            rows_at = [start(inputs, builder.mul(builder.add(args[5], whole(n)), length), 4) for n in range(rows)]
+            places = list(itertools.product(range(rows), range(VECTORS)))
+            zero = _FLOATS(None)
+            sums = {p: [cgutils.alloca_once_value(builder, zero) for _ in range(chains)] for p in places}
+            totals = {p: cgutils.alloca_once_value(builder, zero) for p in places} if scaled and late else {}
 
-            step = LANES * chains
+            def vector(start: Any, number: Any, vector: int, stored: Any = types.float32) -> Any:
+                index = builder.add(builder.mul(number, whole(PANEL)), whole(LANES * vector))
+                return _weights(builder, start, index, stored)
+
+            def add(to: Any, numbers: Any, factor: Any) -> None:
+                product = builder.fmul(numbers, factor, flags=FAST)
+                builder.store(builder.fadd(builder.load(to), product, flags=FAST), to)
+
+            def multiply(k: Any, chain: int, factors: Sequence[Any]) -> None:
+                numbers = [vector(begin, k, n, stored) for n in range(VECTORS)]
+                if scaled and not late:
+                    numbers = [builder.fmul(*each) for each in zip(numbers, factors, strict=True)]
+                for row, at in enumerate(rows_at):
+                    address = builder.bitcast(builder.gep(at, [builder.mul(k, whole(4))]), ir.FloatType().as_pointer())
+                    read = _spread(builder, builder.load(address))
+                    for n in range(VECTORS):
+                        add(sums[row, n][chain], numbers[n], read)
+
+            def summed(place: tuple[int, int]) -> Any:
+                total, *others = map(builder.load, sums[place])
+                for other in others:
+                    total = builder.fadd(total, other)
+                return total
+
             with cgutils.for_range(builder, groups) as group:
-                begin = builder.mul(group.index, width)
-                factors = [_spread(builder, builder.load(builder.gep(start, [group.index]))) for start in scales]
-                with cgutils.for_range_slice(builder, whole(0), multiples(step), whole(step), whole) as (index, _):
-                    index = builder.add(begin, index)
-                    here = builder.mul(index, whole(size))
-                    for start, far in itertools.product(weights, range(0, step * size, LINE)):
-                        _prefetch(builder, builder.gep(start, [builder.add(here, whole(AHEAD + far))]))
-                    for chain in range(chains):
-                        multiply(builder.add(index, whole(LANES * chain)), chain, factors)
-                rest = multiples(step), multiples(LANES), whole(LANES)
-                with cgutils.for_range_slice(builder, *rest, whole) as (index, _):
-                    multiply(builder.add(begin, index), 0, factors)
-            for output, row in pairs:
-                total = _total(builder, [builder.load(at) for at in sums[output, row]])
-                total = builder.fadd(total, builder.load(builder.gep(biases, [at_output[output]])))
-                where = builder.add(builder.mul(at_row[row], count), at_output[output])
-                builder.store(total, builder.gep(results, [where]))
+                first = builder.mul(group.index, width)
+                last = builder.add(first, width)
+                even = builder.sub(last, builder.urem(width, whole(UNROLL)))
+                factors = [vector(factors_at, group.index, n) for n in range(VECTORS)]
+                with cgutils.for_range_slice(builder, first, even, whole(UNROLL), whole) as (k, _):
+                    here = builder.mul(k, whole(PANEL * size))
+                    for far in range(0, UNROLL * PANEL * size, LINE):
+                        _prefetch(builder, builder.gep(begin, [builder.add(here, whole(AHEAD + far))]))
+                    for n in range(UNROLL):
+                        multiply(builder.add(k, whole(n)), n % chains, factors)
+                with cgutils.for_range_slice(builder, even, last, whole(1), whole) as (k, _):
+                    multiply(k, 0, factors)
+                for place, total in totals.items():
+                    add(total, summed(place), factors[place[1]])
+                    for each in sums[place]:
+                        builder.store(zero, each)
+            for row, n in places:
+                total = builder.load(totals[row, n]) if totals else summed((row, n))
+                lane = builder.add(args[7], whole(LANES * n))
+                total = builder.fadd(total, _weights(builder, start(biases, lane, 4), whole(0), types.float32))
+                at = builder.add(builder.mul(builder.add(args[5], whole(row)), stride), lane)
+                builder.store(total, builder.bitcast(start(results, at, 4), _FLOATS.as_pointer()), align=4)
             return context.get_dummy_value()
 
-        return types.void(weight, scale, bias, i, x, r, out), generate
+        return types.void(weight, scale, panel, bias, x, r, out, column), generate
 
     return intrinsic(fill)
 
 
-WIDE = LANES // 4
-"""Outputs of a tile over several rows: 16 sums of AVX-512's 32 registers, 8 of the 16 that others have."""
-CHUNK = 16
-"""Outputs of which the chunks of a shared product are multiples."""
-_one, _block, _wide = _tile(1, 1, 4), _tile(1, BLOCK, 2), _tile(WIDE, BLOCK, 1)
+_one, _block, _pair = _tile(1, 4), _tile(BLOCK, LANES // 8), _tile(2 * BLOCK, 1)
+PAIRS = LANES > 8
+"""Whether two blocks of rows may share one widening: their sums are 16 registers, as many as AVX2 has."""
+
+
+@jit
+def fill(weight: Array, scale: Array, panel: int, bias: Array, x: Array, out: Array, column: int) -> None:
+    """Columns of out [R, N] from `column` on: rows x [R, K] times a panel of weights, and a bias from there on."""
+    rows, r = len(x), 0
+    if rows == 1:
+        _one(weight, scale, panel, bias, x, 0, out, column)
+        return
+    while PAIRS and r + 2 * BLOCK <= rows:
+        _pair(weight, scale, panel, bias, x, r, out, column)
+        r += 2 * BLOCK
+    while r < rows:
+        _block(weight, scale, panel, bias, x, r, out, column)
+        r += BLOCK
 
 
 @jit
 def part(weight: Array, scale: Array, bias: Array, x: Array, out: Array, first: int, last: int) -> None:
-    """Outputs `first` to `last` of rows x [P, K] through a linear layer into out [P, N]."""
-    _, groups, width = weight.shape
-    if len(x) == 1:
-        for i in range(first, last):
-            _one(weight, scale, bias, i, x, 0, out)
-    elif len(x) <= MANY:
-        for r in range(0, len(x), BLOCK):
-            for i in range(first, last - WIDE + 1, WIDE):
-                _wide(weight, scale, bias, i, x, r, out)
-            for i in range(last - (last - first) % WIDE, last):
-                _block(weight, scale, bias, i, x, r, out)
-    else:
-        for i in range(first, last - WIDE + 1, WIDE):
-            for r in range(0, len(x), BLOCK):
-                _wide(weight, scale, bias, i, x, r, out)
-        for i in range(last - (last - first) % WIDE, last):
-            for r in range(0, len(x), BLOCK):
-                _block(weight, scale, bias, i, x, r, out)
-    if width % LANES == 0:
-        return
-    for r in range(len(x)):
-        for i in range(first, last):
-            for g in range(groups):
-                for j in range(width - width % LANES, width):
-                    out[r, i] += _number(weight[i, g, j]) * scale[i, g] * x[r, g * width + j]
+    """Outputs `first`, that of a panel, to `last` of rows x [R, K] through a linear layer into out [R, N]."""
+    whole = last // PANEL * PANEL
+    for column in range(first, whole, PANEL):
+        fill(weight, scale, column // PANEL, bias, x, out, column)
+    if whole < last:
+        own, rest = np.zeros(PANEL, np.float32), np.empty((len(x), PANEL), np.float32)
+        own[: last - whole] = bias[whole:last]
+        fill(weight, scale, whole // PANEL, own, x, rest, 0)
+        out[:, whole:last] = rest[:, : last - whole]
 
 
 @jit
 def product(matrix: Matrix, index: int, x: Array, out: Array, queue: Array) -> None:
-    """Rows x [P, K] through linear layer `index` into out [P, N]; P is what `padded` says.
+    """Rows x [R, K] through linear layer `index` into out [R, N]; R is what `padded` says.
 
     Workers that watch the queue (`serve`) do their share of it; an empty queue says that there are none.
     """
     weight, scale, bias = matrix.weight[index], matrix.scale[index], matrix.bias[index]
-    outputs, groups, width = weight.shape
+    outputs, groups = len(bias), scale.shape[1]
     workers = work_queue.read(queue, work_queue.AWAKE) if len(queue) > 0 else 0
-    chunk = -(-outputs // ((workers + 1) * CHUNK)) * CHUNK
+    chunk = -(-outputs // ((workers + 1) * PANEL)) * PANEL
     chunks = -(-outputs // chunk)
     if chunks == 1:
         part(weight, scale, bias, x, out, 0, outputs)
         return
     job = queue[work_queue.JOB :]
     job[0], job[1], job[2], job[3] = weight.ctypes.data, scale.ctypes.data, bias.ctypes.data, x.ctypes.data
-    job[4], job[5], job[6], job[7] = out.ctypes.data, outputs, groups, width
+    job[4], job[5], job[6], job[7] = out.ctypes.data, outputs, groups, weight.shape[2] * weight.itemsize // PANEL
     job[8], job[9], job[10], job[11] = len(x), x.shape[1], chunk, chunks
-    job[12] = groups * width * weight.itemsize // x.shape[1]
     work_queue.post(queue, chunks - 1)
     part(weight, scale, bias, x, out, 0, chunk)
     own = 1
@@ -285,19 +292,20 @@ def serve(queue: Array, patience: int) -> bool:
             looks += 1
             work_queue.rest(looks)
             continue
-        outputs, groups, width, rows, inputs, chunk = job[5], job[6], job[7], job[8], job[9], job[10]
-        shape, address = (outputs, groups, width), work_queue.pointer(job[0])
-        scale = carray(work_queue.pointer(job[1]), (outputs, groups), np.float32)
+        outputs, groups, size, rows, inputs, chunk = job[5], job[6], job[7], job[8], job[9], job[10]
+        panels, address = -(-outputs // PANEL), work_queue.pointer(job[0])
+        shape = (panels, inputs, PANEL)
+        scale = carray(work_queue.pointer(job[1]), (panels, groups, PANEL), np.float32)
         bias = carray(work_queue.pointer(job[2]), outputs, np.float32)
         x = carray(work_queue.pointer(job[3]), (rows, inputs), np.float32)
         out = carray(work_queue.pointer(job[4]), (rows, outputs), np.float32)
         first = (job[11] - 1 - taken) * chunk
         last = min(first + chunk, outputs)
-        if job[12] == 4:
+        if size == 4:
             part(carray(address, shape, np.float32), scale, bias, x, out, first, last)
-        elif job[12] == 3:
-            part(carray(address, shape, np.uint8), scale, bias, x, out, first, last)
-        elif job[12] == 2:
+        elif size == 3:
+            part(carray(address, (panels, inputs, 3 * PANEL), np.uint8), scale, bias, x, out, first, last)
+        elif size == 2:
             part(carray(address, shape, np.uint16), scale, bias, x, out, first, last)
         else:
             part(carray(address, shape, np.int8), scale, bias, x, out, first, last)

@@ -76,14 +76,15 @@ def matrix(kind: Sequence[Rows]) -> matmul.Matrix:
     bytes_ = bytes_per_weight(kind)
     if bytes_ in (1, 3):
         pairs = [in_whole_numbers(weight, 8 * bytes_) for weight in weights]
-        whole, scale = (torch.stack(each) for each in zip(*pairs, strict=True))
+        stacked, scale = (torch.stack(each) for each in zip(*pairs, strict=True))
     else:
-        whole, scale = torch.stack(weights), torch.ones(*bias.shape, 1)
-    stored = whole.view(*scale.shape, -1).numpy()
+        stacked, scale = torch.stack(weights), torch.ones(*bias.shape, 1)
+    stored = stacked.numpy()
     if bytes_ == 1:
         stored = stored.astype(np.int8)
     elif bytes_ == 2 and matmul.has_float16():
         stored = stored.astype(np.float16).view(np.uint16)
-    elif bytes_ == 3:
-        stored = matmul.in_three_bytes(stored)
-    return matmul.Matrix(stored, scale.numpy(), bias.numpy())
+    panels = matmul.in_panels(stored)
+    if bytes_ == 3:
+        panels = matmul.in_three_bytes(panels)
+    return matmul.Matrix(panels, matmul.in_panels(scale.numpy()), bias.numpy())
