@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 import torch
 
 from translator.engine.cpu import beams
 from translator.engine.cpu.compiled import Compiled
 from translator.engine.ranking import rank
+from translator.model import Cache
 
 SCORES = [-1.0, -math.inf, -2.5, -0.3]
 
@@ -36,13 +36,18 @@ def test_logits_that_are_no_numbers_have_no_continuation() -> None:
         assert Compiled.rank(logits, [0.0], 4).best == [[]]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rows", [[0, 1, 2, 3], [0, 0, 0, 0], [3, 2, 1, 0], [1, 2, 3, 1]])
 def test_rows_are_put_in_another_order_as_far_as_they_are_filled(rows: list[int]) -> None:
-    keys, values = np.random.default_rng(0).normal(size=(2, 3, 4, 2, 7, 5)).astype(np.float32)
-    want = keys[:, rows, :, :6].copy(), values[:, rows, :, :6].copy()
-    rest = keys[..., 6, :].copy()
-    beams.reorder(keys, values, np.array(rows), 6)
-    np.testing.assert_array_equal(keys[..., :6, :], want[0])
-    np.testing.assert_array_equal(values[..., :6, :], want[1])
-    np.testing.assert_array_equal(keys[..., 6, :], rest)
+    keys, values = torch.randn(2, 3, 4, 2, 7, 5, generator=torch.Generator().manual_seed(0))
+    before, then = (keys.clone(), values.clone()), [1, 0, 0, 2]
+    cross = torch.zeros(3, 1, 2, 4, 5)
+    cache = Cache(keys, values, cross, cross, None, rows=4, length=6)
+    kept = Compiled.kv_cache(cache, None)
+    for each in (rows, then):
+        Compiled.reorder(torch.tensor(each), cache, kept)
+        assert torch.equal(keys, before[0]) and torch.equal(values, before[1]), "nothing is copied"
+    for _ in "ab":  # what is settled stays so
+        Compiled.settle(cache, kept)
+        for found, old in zip((keys, values), before, strict=True):
+            assert torch.equal(found[:, :, :, :6], old[:, rows][:, then][:, :, :, :6])
+            assert torch.equal(found[:, :, :, 6], old[:, :, :, 6])

@@ -77,22 +77,3 @@ def rank(logits: Array, scores: Array, log_probs: Array, totals: Array, places: 
         for j in range(whole, vocabulary):
             out[j] = row[j] - shift
         offer(out, whole, vocabulary, score, r * vocabulary, totals, places, chosen)
-
-
-@jit
-def reorder(keys: Array, values: Array, rows: Array, time: int) -> None:
-    """Let row r of keys and values [L, R, H, M, E] be what row rows[r] was, in the first `time` steps."""
-    layers, count, heads, room, size = keys.shape
-    used = time * size
-    kept = np.empty((count, used), np.float32)
-    for cached in (keys.reshape(layers, count, heads, room * size), values.reshape(layers, count, heads, room * size)):
-        for n in range(layers):
-            for h in range(heads):
-                for r in range(count):
-                    if rows[r] != r:
-                        for j in range(used):
-                            kept[r, j] = cached[n, rows[r], h, j]
-                for r in range(count):
-                    if rows[r] != r:
-                        for j in range(used):
-                            cached[n, r, h, j] = kept[r, j]

@@ -42,6 +42,7 @@ class Compiled:
         kept = self.kv_cache(first, None)
         stepped = self.step(ids[0], first, self.decoder, kept)
         self.reorder(ids[0], first, kept)
+        self.settle(first, kept)
         ranked, ordinary = self.rank(stepped.logits, [0.0], 1), rank(stepped.logits, [[0.0]], 1)
         pairs = [(found.memory, want.memory), (stepped.logits, model.step(ids[0], second).logits)]
         pairs.append((ranked.log_probs, ordinary.log_probs))
@@ -88,12 +89,13 @@ class Compiled:
 
     @staticmethod
     def kv_cache(cache: Cache, gates: Gates | None) -> kernel.KVCache:
-        """A cache over one source as the kernel sees it until it is reordered, with heads gated by `gates`."""
+        """A cache over one source as the kernel sees it until `settle`, with heads gated by `gates`."""
         layers, rows, heads = cache.keys.shape[:3]
         shape = layers, rows, heads
         return kernel.KVCache(
             cache.keys.numpy(),
             cache.values.numpy(),
+            np.repeat(np.arange(rows)[:, None], cache.keys.shape[3], 1),
             cache.cross_keys[:, 0].numpy(),
             cache.cross_values[:, 0].numpy(),
             _hidden(cache.hidden),
@@ -135,8 +137,17 @@ class Compiled:
 
     @staticmethod
     def reorder(rows: Tensor, cache: Cache, kept: kernel.KVCache) -> None:
-        """`Cache.reorder` to as many rows of one source, in place; `kept` is what `kv_cache` gave for the cache."""
-        beams.reorder(kept.keys, kept.values, rows.numpy(), cache.length)
+        """`Cache.reorder` to as many rows of one source: keys and values stay, `kept.places` says where."""
+        kept.places[:, : cache.length] = kept.places[rows.numpy(), : cache.length]
+
+    @staticmethod
+    def settle(cache: Cache, kept: kernel.KVCache) -> None:
+        """Lay keys and values in the rows of their hypotheses, for who knows of no `kept.places`."""
+        steps = np.arange(cache.length)
+        for cached in (kept.keys, kept.values):
+            own = cached[:, kept.places[:, : cache.length], :, steps]  # [R, T, L, H, E]
+            cached[:, :, :, : cache.length] = own.transpose(2, 0, 3, 1, 4)
+        kept.places[:] = np.arange(len(kept.places))[:, None]
 
     def _weights(self) -> tuple[kernel.Encoder, kernel.Decoder]:
         """The model's weights as the kernel reads them, stored again if one has changed in its place."""

@@ -52,6 +52,7 @@ class CpuSession(EagerSession):
         """
         compiled = self._engine.compiled
         if compiled is None or not 0 < len(ids) <= ROWS or self.cache.cross_keys.shape[1] != 1:
+            self._settle()
             return super().step(ids)
         if self._decoder is None:
             self._compiled, self._decoder = compiled, compiled.decoder
@@ -71,7 +72,13 @@ class CpuSession(EagerSession):
         if compiled is not None and kept is not None and sources is None and len(rows) == self.rows:
             compiled.reorder(rows, self.cache, kept)
             return
+        self._settle()
         super().reorder(rows, sources=sources)
+
+    def _settle(self) -> None:
+        """Let the cache be what PyTorch takes it for."""
+        if self._compiled is not None and self._kept is not None:
+            self._compiled.settle(self.cache, self._kept)
         self._kept = None
 
 

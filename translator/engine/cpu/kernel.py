@@ -73,12 +73,14 @@ class Decoder(NamedTuple):
 class KVCache(NamedTuple):
     """Keys and values of one source and its R hypotheses, and the gates of their heads.
 
-    `keys`, `values` [L, R, H, M, E], of which `time` steps are filled; `cross_keys`, `cross_values` [L, H, S, E];
-    `hidden` [S], or empty where all is read; `own_gates`, `cross_gates` [L, R, H].
+    `keys`, `values` [L, R, H, M, E], of which `time` steps are filled; `places` [R, M] says in which row the keys of a
+    hypothesis stand, step by step; `cross_keys`, `cross_values` [L, H, S, E]; `hidden` [S], or empty where all is read;
+    `own_gates`, `cross_gates` [L, R, H].
     """
 
     keys: Array
     values: Array
+    places: Array
     cross_keys: Array
     cross_values: Array
     hidden: Array
@@ -120,13 +122,15 @@ def exp(x: np.float32) -> np.float32:
 
 
 @jit
-def mix(query: Array, keys: Array, values: Array, hidden: Array, gates: Array, weights: Array, out: Array) -> None:
-    """Attention of one query [H · E] over keys and values [H, S, E], into weights [H, S] and out [H · E].
+def mix(
+    query: Array, keys: Array, values: Array, places: Array, hidden: Array, gates: Array, weights: Array, out: Array
+) -> None:
+    """Attention of one query [H · E] over keys and values [R, H, S, E], into weights [H, S] and out [H · E].
 
-    A row that has nothing to attend to is all 0.
+    Those of s stand in row places[s]. A row that has nothing to attend to is all 0.
     """
     heads, length = weights.shape
-    size = keys.shape[2]
+    size = keys.shape[3]
     scale = np.float32(1 / math.sqrt(size))
     for h in range(heads):
         start = h * size
@@ -134,7 +138,7 @@ def mix(query: Array, keys: Array, values: Array, hidden: Array, gates: Array, w
         for s in range(length):
             score = np.float32(0)
             for e in range(size):
-                score += query[start + e] * keys[h, s, e]
+                score += query[start + e] * keys[places[s], h, s, e]
             weights[h, s] = score * scale
             if len(hidden) == 0 or not hidden[s]:
                 best = max(best, weights[h, s])
@@ -152,7 +156,7 @@ def mix(query: Array, keys: Array, values: Array, hidden: Array, gates: Array, w
                 weights[h, s] /= total
                 weight = weights[h, s]
                 for e in range(size):
-                    out[start + e] += weight * values[h, s, e]
+                    out[start + e] += weight * values[places[s], h, s, e]
         for e in range(size):
             out[start + e] *= gates[h]
 
@@ -217,7 +221,9 @@ def step(
     rows, padded_rows = len(ids), len(logits)
     layers, _, heads, _, size = cache.keys.shape
     inner = heads * size
-    nothing = np.zeros(0, np.bool_)
+    nothing, first = np.zeros(0, np.bool_), np.zeros(cache.cross_keys.shape[2], np.int64)
+    for r in range(rows):
+        cache.places[r, time] = r
     x = np.zeros((padded_rows, decoder.embedding.shape[1]), np.float32)
     read, update = np.zeros_like(x), np.zeros_like(x)
     qkv = np.zeros((padded_rows, 3 * inner), np.float32)
@@ -235,7 +241,7 @@ def step(
                     cache.keys[n, r, h, time, e] = qkv[r, inner + h * size + e]
                     cache.values[n, r, h, time, e] = qkv[r, 2 * inner + h * size + e]
             gates = cache.own_gates[n, r]
-            mix(qkv[r], cache.keys[n, r], cache.values[n, r], nothing, gates, own[r, n], mixed[r])
+            mix(qkv[r], cache.keys[n], cache.values[n], cache.places[r], nothing, gates, own[r, n], mixed[r])
         product(decoder.out, n, mixed, update, queue)
         leave(x, update, decoder.norms, 3 * n, decoder.pre, rows)
 
@@ -243,8 +249,8 @@ def step(
         product(decoder.query, n, read, query, queue)
         for r in range(rows):
             gates = cache.cross_gates[n, r]
-            keys, values = cache.cross_keys[n], cache.cross_values[n]
-            mix(query[r], keys, values, cache.hidden, gates, cross[r, n], mixed[r])
+            keys, values = cache.cross_keys[n : n + 1], cache.cross_values[n : n + 1]
+            mix(query[r], keys, values, first, cache.hidden, gates, cross[r, n], mixed[r])
         product(decoder.cross_out, n, mixed, update, queue)
         leave(x, update, decoder.norms, 3 * n + 1, decoder.pre, rows)
 
@@ -280,8 +286,8 @@ def encode(
     read, update = np.zeros_like(x), np.zeros_like(x)
     qkv, mixed = np.zeros((padded_rows, 3 * inner), np.float32), np.zeros((padded_rows, inner), np.float32)
     wide = np.zeros((padded_rows, encoder.up.bias.shape[1]), np.float32)
-    keys = np.empty((heads, rows, inner // heads), np.float32)
-    values = np.empty_like(keys)
+    keys = np.empty((1, heads, rows, inner // heads), np.float32)
+    values, first = np.empty_like(keys), np.zeros(rows, np.int64)
     for r in range(rows):
         position = encoder.positions[r]
         embed(encoder.embedding, encoder.embedding_scale, ids[r], position, encoder.embedding_norm, x[r : r + 1])
@@ -289,10 +295,10 @@ def encode(
     for n in range(layers):
         enter(x, encoder.norms, 2 * n, encoder.pre, rows, read)
         product(encoder.qkv, n, read, qkv, queue)
-        split(qkv, inner, keys)
-        split(qkv, 2 * inner, values)
+        split(qkv, inner, keys[0])
+        split(qkv, 2 * inner, values[0])
         for r in range(rows):
-            mix(qkv[r], keys, values, hidden, gates[n], weights[n, :, r], mixed[r])
+            mix(qkv[r], keys, values, first, hidden, gates[n], weights[n, :, r], mixed[r])
         product(encoder.out, n, mixed, update, queue)
         leave(x, update, encoder.norms, 2 * n, encoder.pre, rows)
 
