@@ -6,7 +6,7 @@ import operator
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -106,7 +106,8 @@ class Intake:
         Raises:
             InputError: a setting is unknown or cannot be, or max_length is above the limit.
         """
-        config = from_dict(DecodeConfig, {**asdict(self.bundle.decode), **settings})
+        own = self.bundle.decode
+        config = from_dict(DecodeConfig, {**vars(own), **settings}) if settings else own
         if config.max_length is not None and config.max_length > self._target_limit:
             raise InputError(f"max_length is {config.max_length}; at most {self._target_limit} tokens are allowed")
         if config.first_id is not None:

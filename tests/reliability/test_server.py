@@ -105,6 +105,8 @@ PROBES = [
     ("GET", "monitoring/summary"), ("GET", "gradio_api/runs"), ("POST", "gradio_api/run/run"),
     ("POST", "gradio_api/call/run"), ("GET", "static/../../../etc/passwd"), ("GET", "assets/%2e%2e/%2e%2e/app.py"),
     ("GET", "gradio_api/custom_component/1/client/component/index.js"), ("GET", "gradio_api/upload_progress"),
+    pytest.param("GET", f"static/{'ä' * 128}", id="name of 256 bytes"),
+    pytest.param("GET", f"assets/{'a/' * 2500}", id="path of 5,000 bytes"),
 ]  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from translator.trace import Token
 
 BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 _FIXED = (*SPECIALS, *BYTES)
+_BYTES = frozenset(range(len(SPECIALS), len(_FIXED)))
 _FIRST_BYTE = len(SPECIALS)
 _DIGITS = re.compile(r"\d|\D+")
 _CACHED_PRETOKENS = 200_000
@@ -138,7 +139,7 @@ class SubwordTokenizer(common.ManyTexts):
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of `ids`; special tokens are skipped, bytes that are no UTF-8 become U+FFFD."""
-        if any(len(SPECIALS) <= id < len(_FIXED) for id in ids):  # bytes, of which several may be a character
+        if not _BYTES.isdisjoint(ids):  # of which several may be a character
             text, _ = self._walk(ids)
         else:
             common.check_ids(ids, len(self))

@@ -47,6 +47,8 @@ _READ = re.compile(
     r"|file=(?![a-z][a-z0-9+.-]+:).+|call/(v2/)?\w+/[\w-]{1,64}))?",
     re.IGNORECASE,
 )
+NAME, PATH = 255, 2048
+"""Bytes of a name in a path, and of a path: of longer ones no system holds a file."""
 _PAGE = re.compile(r"/(config/?)?")
 _CALLS = (
     (re.compile(r"/gradio_api/queue/join"), "join"),
@@ -164,7 +166,7 @@ class Guard:
         path, method = scope["path"], scope["method"]
         scope = self._trust.cleaned(scope)
         if method in ("GET", "HEAD"):
-            if not _READ.fullmatch(path):
+            if not _READ.fullmatch(path) or _too_long(path.encode("utf-8", "surrogatepass")):
                 raise _Refused(404, "not found")
             if not self._reads.allow(caller.address):
                 raise _Refused(429, _TOO_OFTEN)
@@ -350,6 +352,10 @@ async def _left(receive: Receive, then: Callable[[], None] = lambda: None) -> No
     while (await receive())["type"] != "http.disconnect":
         pass
     then()
+
+
+def _too_long(path: bytes) -> bool:
+    return len(path) > PATH or max(map(len, path.split(b"/"))) > NAME
 
 
 def _call(path: str) -> str:
