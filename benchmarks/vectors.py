@@ -139,20 +139,27 @@ def main() -> None:
         return
     arguments = ["--rows", *args.rows, "--threads", str(args.threads), "--sentences", str(args.sentences)]
     turns = measure(args.rows, args.runs, arguments)
-    print("| row | mode | times as fast | min – max | by processor time | ours, theirs (ms) | target |")
-    print("|---|---|---|---|---|---|---|")
+    print("| row | mode | times as fast | min – max | by processor time | ours, theirs | processor | target |")
+    print("|---|---|---|---|---|---|---|---|")
     for row in args.rows:
-        ours, theirs, target = ROWS[row]
         for mode, each in turns.items():
-            clock, cpu = ([turn[theirs][n] / turn[ours][n] for turn in each] for n in (0, 1))
-            medians = ", ".join(
-                f"{1000 * statistics.median(turn[who][0] for turn in each):.1f}" for who in (ours, theirs)
-            )
-            low_high = f"{min(clock):.2f} – {max(clock):.2f}"
-            print(
-                f"| {row} | {mode} | {statistics.median(clock):.2f} | {low_high} | {statistics.median(cpu):.2f} "
-                f"| {medians} | {target} |"
-            )
+            print(f"| {row} | {mode} | {' | '.join(_columns(each, *ROWS[row]))} |")
+
+
+def _columns(turns: list[dict[str, list[float]]], ours: str, theirs: str, target: float) -> list[str]:
+    """What one row says of one mode; ratios are medians of the turns' own."""
+    ratios = [[turn[theirs][n] / turn[ours][n] for turn in turns] for n in (0, 1)]
+    seconds = [[statistics.median(turn[who][n] for turn in turns) for who in (ours, theirs)] for n in (0, 1)]
+    clock, cpu = (", ".join(f"{1000 * each:.0f}" for each in pair) + " ms" for pair in seconds)
+    spread = f"{min(ratios[0]):.2f} – {max(ratios[0]):.2f}"
+    return [
+        f"{statistics.median(ratios[0]):.2f}",
+        spread,
+        f"{statistics.median(ratios[1]):.2f}",
+        clock,
+        cpu,
+        f"{target}",
+    ]
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ stops at a page of 4,096."""
 
 def features() -> Mapping[str, bool]:
     """What the processor can do, or what `NUMBA_CPU_FEATURES` says that machine code may use of it."""
-    told = config.CPU_FEATURES
+    told: str | None = config.CPU_FEATURES  # type: ignore[attr-defined]  # made of the environment
     if told is None:
         return dict(binding.get_host_cpu_features())
     return {each[1:]: each.startswith("+") for each in told.split(",")}
