@@ -176,7 +176,8 @@ class DecodeConfig:
     lives could enter them at its present length, "never" when none could at any length.
     `no_repeat_ngram_size` n > 0 lets no n tokens follow each other twice in a translation, as in `transformers`.
     `spans_from_source` lets a number of two or more digits, and a Latin word where the target has another script, be
-    written only if the source has it (see `translator.decode.copying`).
+    written only if the source has it (see `translator.decode.copying`). `name_penalty` is what a hypothesis of a beam
+    search loses for each name of the source that it does not have, in nats (see `translator.decode.names`).
     `force_eos` ends what reaches `max_length` with EOS, which then counts 0 in the score. `first_id` is the id that
     every translation begins with, also counted 0, as multilingual models name the target language by it.
     `top_k` 0 and `top_p` 1 switch these filters off. `candidates` is how many
@@ -194,6 +195,7 @@ class DecodeConfig:
     first_id: int | None = DEFAULTS["first_id"]
     no_repeat_ngram_size: int = DEFAULTS["no_repeat_ngram_size"]
     spans_from_source: bool = DEFAULTS["spans_from_source"]
+    name_penalty: float = DEFAULTS["name_penalty"]
     temperature: float = DEFAULTS["temperature"]
     top_k: int = DEFAULTS["top_k"]
     top_p: float = DEFAULTS["top_p"]

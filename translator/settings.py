@@ -36,6 +36,7 @@ class DecodeSettings(TypedDict, total=False):
     first_id: int | None
     no_repeat_ngram_size: int
     spans_from_source: bool
+    name_penalty: float
     temperature: float
     top_k: int
     top_p: float

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from translator.decode import Spelling, source_spans
+from translator.decode import Spelling, source_names, source_spans
 from translator.text import load_tokenizer, spelling
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
@@ -62,6 +62,22 @@ def test_the_same_ids_are_forbidden(run_node: Callable[..., Any]) -> None:
     wanted = expected(Spelling(PIECES), sources)
     assert sum(bool(ids) for each in wanted for ids in each or ()) > 100
     assert run_node("copying.mjs", {"texts": PIECES, "sources": sources})["forbidden"] == wanted
+
+
+def test_the_same_names_are_missing(run_node: Callable[..., Any]) -> None:
+    sources = asked(len(PIECES), np.ones(len(PIECES)), 3)
+    found = run_node("copying.mjs", {"texts": PIECES, "sources": sources})["names"]
+    table, gains = Spelling(PIECES), 0
+    for each, own in zip(sources, found, strict=True):
+        names = source_names(table, each["text"], len, 2.5)
+        assert (names is None) == (own is None)
+        for ids, (missing, unspelt, gained) in zip(each["walks"], own or (), strict=False):
+            assert names is not None
+            assert (missing, unspelt) == pytest.approx((names.missing(ids), names.unspelt(ids)))
+            assert [id_ for id_, _ in gained] == [id_ for id_, _ in names.gains(ids)]
+            assert [nats for _, nats in gained] == pytest.approx([nats for _, nats in names.gains(ids)])
+            gains += len(gained)
+    assert gains > 100
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from translator.config import DecodeConfig
-from translator.decode import SourceSpans, Spelling, source_spans
+from translator.decode import SourceSpans, Spelling, source_names, source_spans
 from translator.errors import InputError
 from translator.model import Transformer
 from translator.text import MultilingualTokenizer, Tokenizer, spelling
@@ -53,10 +53,16 @@ class Bundle:
         return Spelling(spelling(self.tgt))
 
     def spans(self, text: str, decode: DecodeConfig) -> SourceSpans | None:
-        """What the translation of `text` may write of numbers and Latin words, where `decode` asks for that."""
+        """What the translation of `text` may write of numbers and Latin words, and which names it is to have.
+
+        None where `decode` asks for neither, or `text` has nothing of it.
+        """
+        names = None
+        if decode.method == "beam" and decode.name_penalty:
+            names = source_names(self.spelling, text, lambda word: len(self.src.encode(word).ids), decode.name_penalty)
         if not decode.spans_from_source:
-            return None
-        return source_spans(self.spelling, text, self.info.src_language, self.info.tgt_language)
+            return SourceSpans(self.spelling, None, None, names) if names else None
+        return source_spans(self.spelling, text, self.info.src_language, self.info.tgt_language, names)
 
     def between(self, src: str | None = None, tgt: str | None = None) -> Bundle:
         """This checkpoint set to translate from `src` to `tgt` (None: as it is); the weights are shared.

@@ -2,6 +2,7 @@
 
 from translator.decode.batch import search_batch, search_encoded
 from translator.decode.copying import SourceSpans, Spelling, source_spans
+from translator.decode.names import Names, source_names
 from translator.decode.replay import Replay, encode, recorded, replay
 from translator.decode.search import search
 from translator.decode.steps import Hypothesis, IdStep, Stop, check_target, finish
@@ -9,6 +10,7 @@ from translator.decode.steps import Hypothesis, IdStep, Stop, check_target, fini
 __all__ = [
     "Hypothesis",
     "IdStep",
+    "Names",
     "Replay",
     "SourceSpans",
     "Spelling",
@@ -21,5 +23,6 @@ __all__ = [
     "search",
     "search_batch",
     "search_encoded",
+    "source_names",
     "source_spans",
 ]

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from translator.config import DecodeConfig, ModelConfig
 from translator.decode.copying import SourceSpans, ban_spans
+from translator.decode.names import Names
 from translator.decode.steps import Decoding, Hypothesis, ban_sequences, banned_ids, banned_next
 from translator.engine import Session
 from translator.engine.ranking import best_of
@@ -88,6 +89,7 @@ class BeamSearch:
         spans: SourceSpans | None = None,
     ) -> None:
         self.to_cover, self.spans = to_cover, spans
+        self.names = None if spans is None else spans.names
         self.config, self.eos_id, self.max_length = config, eos_id, max_length
         self.live: list[Hypothesis] = [prefix or Hypothesis()]
         self.ended: list[Hypothesis] = []
@@ -110,8 +112,17 @@ class BeamSearch:
         return self.eos_id if self.forced else None
 
     def normalised(self, hypothesis: Hypothesis) -> float:
-        """The score after the penalties of length and coverage, by which hypotheses are ranked."""
-        return hypothesis.score / penalty(len(hypothesis.ids), self.config) + covered(hypothesis, self.config)
+        """The score after the penalties of length, coverage and missing names, by which hypotheses are ranked."""
+        of_length = hypothesis.score / penalty(len(hypothesis.ids), self.config)
+        return of_length + covered(hypothesis, self.config) - self._missing(hypothesis)
+
+    def _missing(self, hypothesis: Hypothesis) -> float:
+        """What it loses for names: over the source's length, as a longer one would else lose less."""
+        return hypothesis.missing / penalty(max(self.to_cover, 1), self.config)
+
+    def total(self, hypothesis: Hypothesis) -> float:
+        """The score by which a step ranks what goes on with the hypothesis, unless it spells a name."""
+        return hypothesis.score - (self.names.unspelt(hypothesis.ids) if self.names else 0.0)
 
     def best(self) -> Hypothesis:
         """The best that ended; one that hit the length limit ended there."""
@@ -131,7 +142,8 @@ class BeamSearch:
         beams: list[Beam] = []
         for rank, (parent, token, log_prob) in enumerate(candidates):
             paid = read[parent][: self.to_cover] if read else ()
-            hypothesis = self.live[parent].extend(token, log_prob, paid, parent)
+            missing = self.names.missing((*self.live[parent].ids, token)) if self.names else 0.0
+            hypothesis = self.live[parent].extend(token, log_prob, paid, parent, missing)
             ended = token == self.eos_id
             full = len(hypothesis.ids) == self.max_length
             if ended or full:
@@ -164,7 +176,8 @@ class BeamSearch:
             return True
         longest = self.config.early_stopping == "never" and self.config.length_penalty > 0
         length = self.max_length if longest else len(self.live[0].ids)
-        return self.live[0].score / penalty(length, self.config) <= self.normalised(self.ended[-1])
+        best = self.live[0].score / penalty(length, self.config) - self._missing(self.live[0])
+        return best <= self.normalised(self.ended[-1])
 
 
 def run(
@@ -221,13 +234,13 @@ def _candidates(
     never = [set(banned_next(model_config, s.config, [h.ids for h in s.live])) for s in searches]
     count, left_out = 2 * searches[0].config.beam, session.rows * len(banned) + max(map(len, never))
     spare = _SPARE * any(search.spans is not None for search in searches)
-    scores = [[h.score for h in s.live] + [-math.inf] * (session.rows - len(s.live)) for s in searches]
+    scores = [[s.total(h) for h in s.live] + [-math.inf] * (session.rows - len(s.live)) for s in searches]
     log_probs, best = session.rank(logits, scores, count + left_out + spare)
     by_source = log_probs.unflatten(0, (len(searches), -1))
     found = []
     for n, (search, ranked, own) in enumerate(zip(searches, best, never, strict=True)):
         if search.only_id is not None:
-            rows = sorted(range(len(search.live)), key=lambda row: -search.live[row].score)
+            rows = sorted(range(len(search.live)), key=lambda row: -scores[n][row])
             found.append([(row, search.only_id, 0.0) for row in rows][:count])
             continue
         allowed = [each for each in ranked if each[1] not in banned and each[:2] not in own]
@@ -235,8 +248,31 @@ def _candidates(
             allowed = _of_source(search, search.spans, allowed, len(banned) + len(own), log_probs.shape[-1])
             if len(allowed) < count:
                 allowed = _left(model_config, search, by_source[n], scores[n], count)
+        if search.names is not None:
+            allowed = _with_names(search, search.names, allowed, by_source[n], {*banned}, own)
         found.append(allowed[:count])
     return log_probs, found
+
+
+def _with_names(
+    search: BeamSearch,
+    names: Names,
+    candidates: Sequence[tuple[int, int, float]],
+    log_probs: Tensor,
+    banned: set[int],
+    never: set[tuple[int, int]],
+) -> list[tuple[int, int, float]]:
+    """`candidates` of a search with log_probs [R, V], and what spells a missing name, which ranks higher for it."""
+    base = [search.total(hypothesis) for hypothesis in search.live]
+    ranked = {(row, id_): (base[row] + log_prob, log_prob) for row, id_, log_prob in candidates}
+    for row, hypothesis in enumerate(search.live):
+        wrong = search.spans.forbidden(hypothesis.ids) if search.spans else np.empty(0, np.int64)
+        for id_, gain in names.gains(hypothesis.ids):
+            if id_ not in banned and (row, id_) not in never and not _holds(wrong, id_):
+                log_prob = float(log_probs[row, id_])
+                ranked[row, id_] = (base[row] + log_prob + gain, log_prob)
+    order = sorted(ranked.items(), key=lambda each: -each[1][0])
+    return [(row, id_, log_prob) for (row, id_), (_, log_prob) in order]
 
 
 def _of_source(

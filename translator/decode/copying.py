@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from translator.decode.names import Names
 from translator.decode.numbers import SEPARATORS, in_digits
 
 LONG = 2
@@ -38,6 +40,9 @@ class Spelling:
     def __init__(self, texts: Sequence[str]) -> None:
         """`texts`: of every id, as `translator.text.spelling` gives them."""
         self.texts = tuple(text.translate(_WIDE) for text in texts)
+        self._by_text: dict[str, list[int]] = defaultdict(list)
+        for id_, text in enumerate(self.texts):
+            self._by_text[text].append(id_)
         part = rf"[0-9A-Za-z{_INSIDE}]"
         self._parts, self._ends = self._found(rf"(?!{part})[\s\S]|\A\Z"), self._found(rf"(?!{part})[\s\S]\Z|\A\Z")
         self.long_numbers, self.long_words = self._found(f"[0-9]{{{LONG}}}"), self._found(f"[A-Za-z]{{{LONG}}}")
@@ -46,6 +51,10 @@ class Spelling:
     def _found(self, pattern: str) -> frozenset[int]:
         """The ids in whose texts the pattern is found."""
         return frozenset(id_ for id_, text in enumerate(self.texts) if re.search(pattern, text))
+
+    def ids(self, text: str) -> Sequence[int]:
+        """The ids that add `text`."""
+        return self._by_text.get(text, ())
 
     def tail(self, ids: Sequence[int]) -> str:
         """The number or the Latin word that the text of `ids` ends in, which the next token may go on with; or ""."""
@@ -66,11 +75,17 @@ class SourceSpans:
     the source; one of two or more letters that are not all capitals a word of the source, in any case, or a unit. A run
     that grows has to be the beginning of such, and is not left before it is one. Digits behind a separator are one
     number with those before it ("1,147"); ":00" may follow any. `numbers` and `words` are None where nothing is asked
-    of them.
+    of them. `names` are those that a beam search prefers to copy, where it does.
     """
 
-    def __init__(self, spelling: Spelling, numbers: frozenset[str] | None, words: Iterable[str] | None) -> None:
-        self._spelling = spelling
+    def __init__(
+        self,
+        spelling: Spelling,
+        numbers: frozenset[str] | None,
+        words: Iterable[str] | None,
+        names: Names | None = None,
+    ) -> None:
+        self._spelling, self.names = spelling, names
         self._numbers = numbers
         self._words = None if words is None else UNITS.union(word.lower() for word in words)
         self._begun = _beginnings((self._numbers or frozenset()) | (self._words or frozenset()))
@@ -132,7 +147,7 @@ class SourceSpans:
         return goes_on and joined in self._begun
 
 
-def source_spans(spelling: Spelling, text: str, src: str, tgt: str) -> SourceSpans | None:
+def source_spans(spelling: Spelling, text: str, src: str, tgt: str, names: Names | None = None) -> SourceSpans | None:
     """The spans of a source `text` that count for its translation from `src` into `tgt` (language codes).
 
     Numbers count as `in_digits` finds them, Latin words where only the target has another script. None where nothing
@@ -141,7 +156,9 @@ def source_spans(spelling: Spelling, text: str, src: str, tgt: str) -> SourceSpa
     text = text.translate(_WIDE)
     numbers = in_digits(text.lower(), src)
     words = _names(text) if tgt in OTHER_SCRIPTS and src not in OTHER_SCRIPTS else None
-    return None if numbers is words is None else SourceSpans(spelling, numbers, words)
+    if numbers is None and words is None and names is None:
+        return None
+    return SourceSpans(spelling, numbers, words, names)
 
 
 def ban_spans(

@@ -28,7 +28,8 @@ class Hypothesis:
     """A finished search: produced ids (EOS last unless `truncated`) and their log-probabilities in nats.
 
     `score` is the sum of `log_probs`; what a penalty takes off ranks hypotheses but is not in it. `coverage` says how
-    much attention each source token has had, where the search counts it; `rows` which row of each step's it was.
+    much attention each source token has had, where the search counts it; `rows` which row of each step's it was;
+    `missing` what it loses for names of the source, in nats.
     """
 
     ids: tuple[int, ...] = ()
@@ -37,15 +38,19 @@ class Hypothesis:
     truncated: bool = False
     coverage: tuple[float, ...] = ()
     rows: tuple[int, ...] = ()
+    missing: float = 0.0
 
-    def extend(self, token: int, log_prob: float, read: Sequence[float] = (), row: int = 0) -> Hypothesis:
+    def extend(
+        self, token: int, log_prob: float, read: Sequence[float] = (), row: int = 0, missing: float = 0.0
+    ) -> Hypothesis:
         """This hypothesis with one more token, which `row` of the step predicted.
 
         `read` is the attention that it paid to each source token.
         """
         coverage = tuple(map(operator.add, self.coverage, read)) if self.coverage else tuple(read)
         ids, log_probs, rows = (*self.ids, token), (*self.log_probs, log_prob), (*self.rows, row)
-        return Hypothesis(ids, log_probs, self.score + log_prob, coverage=coverage, rows=rows)
+        score = self.score + log_prob
+        return Hypothesis(ids, log_probs, score, coverage=coverage, rows=rows, missing=missing)
 
 
 @dataclass(frozen=True, eq=False)

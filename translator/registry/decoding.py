@@ -126,6 +126,10 @@ SETTINGS = (
         "numbers of two or more digits, and in another script Latin words, only as the source has them",
     ),
     _real(
+        "name_penalty", "", 0, 20, 0.0,
+        "nats that a beam loses for each capitalised source word of two or more tokens that it does not copy",
+    ),
+    _real(
         "temperature", "Temperature", 0.01, 10, 1.0, "divides the logits",
         method="sample", control=Control("range", 0.1, 2, 0.1, value=1),
     ),

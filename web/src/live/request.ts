@@ -4,7 +4,8 @@
 import { LIMITS } from "../protocol/registry";
 import type { Bundle } from "./bundle";
 import { decodeConfig, type DecodeConfig } from "./decode/config";
-import { sourceSpans, type SourceSpans } from "./decode/copying";
+import { sourceSpans, SourceSpans } from "./decode/copying";
+import { sourceNames } from "./decode/names";
 import { checkTarget } from "./decode/steps";
 import { Refusal } from "./refusal";
 import { countCharacters } from "./text/characters";
@@ -56,9 +57,18 @@ export function makeRequest(
   const usual = Math.min(2 * srcIds.length + 16, most);
   const maxLength = config.max_length ?? Math.max(usual, Math.min(forced.length + 16, most));
   checkTarget(bundle.model.config, forced, maxLength);
-  const { src, tgt } = bundle.info;
-  const spans = config.spans_from_source ? sourceSpans(bundle.spelling(), source, src, tgt) : null;
+  const spans = spansOf(bundle, source, config);
   return { source, encoding, srcIds, config, maxLength, prefix: forced, spans };
+}
+
+/** What the translation of `text` may write of numbers and names, and which names it is to have. */
+function spansOf(bundle: Bundle, text: string, config: DecodeConfig): SourceSpans | null {
+  const { src, tgt } = bundle.info;
+  const pieces = (word: string) => bundle.src.encode(word).tokens.length;
+  const penalty = config.method === "beam" ? config.name_penalty : 0;
+  const names = penalty ? sourceNames(bundle.spelling(), text, pieces, penalty) : null;
+  if (config.spans_from_source) return sourceSpans(bundle.spelling(), text, src, tgt, names);
+  return names && new SourceSpans(bundle.spelling(), null, null, names);
 }
 
 /** A given translation as ids: a text gets its end token, ids are taken as they are. */

@@ -8,6 +8,7 @@ import { Desk } from "./desk";
 export { loadBundle } from "./bundle";
 export { isRelaxed } from "./checkpoint";
 export { sourceSpans, Spelling } from "./decode/copying";
+export { sourceNames } from "./decode/names";
 export { Desk } from "./desk";
 export { importance } from "./engine/importance";
 export { Transformer } from "./engine/transformer";

@@ -3,6 +3,7 @@
 
 import { Refusal } from "../refusal";
 import type { DecodeConfig } from "./config";
+import type { Names } from "./names";
 import { extend, type Beam, type Hypothesis } from "./steps";
 
 /** A possible next token of a hypothesis that lives: which one, the token, its log-probability. */
@@ -76,6 +77,8 @@ export class BeamSearch {
     private readonly eosId: number,
     private readonly maxLength: number,
     prefix: Hypothesis,
+    private readonly names: Names | null = null,
+    private readonly toCover = 0,
   ) {
     this.live = [prefix];
   }
@@ -91,10 +94,21 @@ export class BeamSearch {
     return this.forced ? this.eosId : null;
   }
 
-  /** The score after the penalties of length and coverage, by which hypotheses are ranked. */
+  /** The score after all penalties, by which hypotheses are ranked. */
   normalised(hypothesis: Hypothesis): number {
     const { score, ids } = hypothesis;
-    return score / penalty(ids.length, this.config) + covered(hypothesis, this.config);
+    const ofLength = score / penalty(ids.length, this.config);
+    return ofLength + covered(hypothesis, this.config) - this.missing(hypothesis);
+  }
+
+  /** What it loses for names: over the source's length, as a longer one would else lose less. */
+  private missing({ missing }: Hypothesis): number {
+    return (missing ?? 0) / penalty(Math.max(this.toCover, 1), this.config);
+  }
+
+  /** The score by which a step ranks what goes on with it, unless it spells a name. */
+  total({ score, ids }: Hypothesis): number {
+    return score - (this.names?.unspelt(ids) ?? 0);
   }
 
   /** The best that ended; one that hit the length limit ended there. */
@@ -111,7 +125,8 @@ export class BeamSearch {
     const [parents, places, beams]: [number[], number[], Beam[]] = [[], [], []];
     const forced = this.forced;
     candidates.forEach(([parent, id, logProb], rank) => {
-      const hypothesis = extend(this.live[parent]!, id, logProb, read?.[parent]);
+      const grown = extend(this.live[parent]!, id, logProb, read?.[parent]);
+      const hypothesis = this.names ? { ...grown, missing: this.names.missing(grown.ids) } : grown;
       const ended = id === this.eosId;
       if (ended || hypothesis.ids.length === this.maxLength) {
         if (rank >= this.config.beam) return; // or bad short ends would fill the list
@@ -143,6 +158,7 @@ export class BeamSearch {
     const longest = this.config.early_stopping === "never" && this.config.length_penalty > 0;
     const first = this.live[0]!;
     const length = longest ? this.maxLength : first.ids.length;
-    return first.score / penalty(length, this.config) <= this.normalised(this.ended.at(-1)!);
+    const bound = first.score / penalty(length, this.config) - this.missing(first);
+    return bound <= this.normalised(this.ended.at(-1)!);
   }
 }

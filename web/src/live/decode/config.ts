@@ -18,6 +18,7 @@ export interface DecodeConfig {
   first_id: number | null;
   no_repeat_ngram_size: number;
   spans_from_source: boolean;
+  name_penalty: number;
   temperature: number;
   top_k: number;
   top_p: number;

@@ -1,6 +1,7 @@
 /* Numbers and Latin names of a translation are those of its source: what a search must not write.
    decode/copying.py, in the same order. */
 
+import type { Names } from "./names";
 import { SEPARATORS, inDigits } from "./numbers";
 
 /** Digits or letters from which a run is judged. */
@@ -25,12 +26,18 @@ export class Spelling {
   readonly letters: ReadonlySet<number>;
   readonly longNumbers: ReadonlySet<number>;
   readonly longWords: ReadonlySet<number>;
+  private readonly byText = new Map<string, number[]>();
   private readonly parts: ReadonlySet<number>;
   private readonly ends: ReadonlySet<number>;
 
   /** `texts` of every id, as `spelling` gives them. */
   constructor(texts: readonly string[]) {
     this.texts = texts.map(narrow);
+    this.texts.forEach((text, id) => {
+      const same = this.byText.get(text);
+      if (same) same.push(id);
+      else this.byText.set(text, [id]);
+    });
     const part = `[0-9A-Za-z${INSIDE}]`;
     this.parts = this.found(`(?!${part})[\\s\\S]|^$`);
     this.ends = this.found(`(?!${part})[\\s\\S]$|^$`);
@@ -43,6 +50,11 @@ export class Spelling {
   private found(pattern: string): Set<number> {
     const compiled = new RegExp(pattern);
     return new Set(this.texts.flatMap((text, id) => (compiled.test(text) ? [id] : [])));
+  }
+
+  /** The ids that add `text`. */
+  ids(text: string): readonly number[] {
+    return this.byText.get(text) ?? [];
   }
 
   /** The number or the Latin word that `ids` end in, which the next token may go on with; or "". */
@@ -64,11 +76,15 @@ export class SourceSpans {
   private readonly alone: readonly number[];
   private readonly known = new Map<string, readonly number[]>();
 
-  /** Of `numbers` and `words` each is null where nothing is asked of it. */
+  /**
+   * Of `numbers` and `words` each is null where nothing is asked of it; `names` are those that a
+   * beam search prefers to copy, where it does.
+   */
   constructor(
     private readonly spelling: Spelling,
     private readonly numbers: ReadonlySet<string> | null,
     words: readonly string[] | null,
+    readonly names: Names | null = null,
   ) {
     this.words = words && new Set([...UNITS, ...words.map((word) => word.toLowerCase())]);
     this.begun = new Set([...(this.numbers ?? []), ...(this.words ?? [])].flatMap(beginnings));
@@ -147,12 +163,13 @@ export function sourceSpans(
   text: string,
   src: string,
   tgt: string,
+  names: Names | null = null,
 ): SourceSpans | null {
   const source = narrow(text);
   const numbers = inDigits(source.toLowerCase(), src);
   const named = OTHER_SCRIPTS.includes(tgt) && !OTHER_SCRIPTS.includes(src);
-  if (!numbers && !named) return null;
-  return new SourceSpans(spelling, numbers, named ? namesOf(source) : null);
+  if (!numbers && !named && !names) return null;
+  return new SourceSpans(spelling, numbers, named ? namesOf(source) : null, names);
 }
 
 /** Set the scores of what the source does not have to -Infinity, unless nothing would be left. */

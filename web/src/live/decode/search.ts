@@ -154,9 +154,11 @@ function sampler(config: DecodeConfig): (logProbs: Float32Array) => number {
 
 /** Beam search; each step shows what leads at that moment. */
 function* byBeam(model: Transformer, cache: Cache, asked: Search, prefix: Hypothesis): Steps {
-  const { config, maxLength } = asked;
-  const beams = new BeamSearch(config, model.config.eos_id, maxLength, prefix);
-  let ids = [prefix.ids.at(-1) ?? model.config.start_id];
+  const { config, maxLength, spans, srcIds } = asked;
+  const { eos_id: eos, start_id } = model.config;
+  const names = spans?.names ?? null;
+  const beams = new BeamSearch(config, eos, maxLength, prefix, names, srcIds.length - 1);
+  let ids = [prefix.ids.at(-1) ?? start_id];
   while (!beams.done) {
     const all = model.step(ids, cache);
     const read = paid(model, cache, asked, ids.length);
@@ -205,15 +207,19 @@ function candidates(
   beams.live.forEach((hypothesis, parent) => {
     const only = beams.onlyId;
     if (only !== null) {
-      found.push([parent, only, 0, Math.fround(hypothesis.score)]);
+      found.push([parent, only, 0, Math.fround(beams.total(hypothesis))]);
       return;
     }
     const allowed = all.slice(parent * vocab, (parent + 1) * vocab);
     for (const id of [...never, ...bannedNext(model.config, config, hypothesis.ids)])
       allowed[id] = -Infinity;
     banSpans(allowed, spans, hypothesis.ids);
-    for (const [id, logProb] of best(allowed, 2 * config.beam)) {
-      const total = Math.fround(logProb + Math.fround(hypothesis.score));
+    const base = Math.fround(beams.total(hypothesis));
+    const gains = new Map(spans?.names?.gains(hypothesis.ids));
+    const spelt = [...gains.keys()].map((id) => [id, allowed[id]!] as const);
+    const others = best(allowed, 2 * config.beam).filter(([id]) => !gains.has(id));
+    for (const [id, logProb] of [...others, ...spelt]) {
+      const total = Math.fround(logProb + base) + (gains.get(id) ?? 0);
       if (total > -Infinity) found.push([parent, id, logProb, total]);
     }
   });

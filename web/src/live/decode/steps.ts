@@ -16,6 +16,8 @@ export interface Hypothesis {
   truncated: boolean;
   /** The attention that each source token has had, where the search counts it. */
   coverage?: readonly number[];
+  /** What it loses for names of the source, in nats. */
+  missing?: number;
 }
 
 export const NOTHING: Hypothesis = { ids: [], logProbs: [], score: 0, truncated: false };
