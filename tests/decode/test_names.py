@@ -66,6 +66,13 @@ def test_names_of_a_source(text: str, found: dict[str, int] | None) -> None:
     assert source_names(TABLE, text, len, 0.0) is None
 
 
+@pytest.mark.parametrize("count", [1, 3, 4, 12])
+def test_many_names_share_what_three_count(count: int) -> None:
+    found = source_names(TABLE, " and ".join(["Tommy"] * count), len, 2.0)
+    assert found is not None
+    assert found.missing([]) == pytest.approx(2.0 * min(count, 3))
+
+
 def test_a_wide_beam_finds_the_best_of_all(checkpoint_maker: ModuleType) -> None:
     """Ranked by the log-probability over the length penalty, less what is missing over that of the source."""
     pieces = ("", "", "", "To", "m", " Tom", "年", "my")

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 PIECES = 2
 """Source tokens from which a name is one that the model may not know."""
+TOGETHER = 3
+"""Names of a source that count in full; more share what these count, or news would be nothing but attempts at them."""
 
 _LETTERS = "A-Za-zÀ-ÖØ-öø-ÿ"
 _NAME = re.compile(rf"(?<![{_LETTERS}0-9])[A-ZÀ-ÖØ-Þ][{_LETTERS}]+(?![{_LETTERS}0-9])")
@@ -85,8 +87,8 @@ def source_names(spelling: Spelling, text: str, pieces: Callable[[str], int], pe
 
     Args:
         pieces: counts the tokens of a word.
-        penalty: nats for each that a translation does not have.
+        penalty: nats for each that a translation does not have, up to `TOGETHER` of them.
     """
     counts = Counter(name for name in _NAME.findall(text) if penalty)
     names = {name: count for name, count in counts.items() if pieces(name) >= PIECES}
-    return Names(spelling, names, penalty) if names else None
+    return Names(spelling, names, penalty * min(1, TOGETHER / sum(names.values()))) if names else None

@@ -13,6 +13,7 @@ describe("names of a source", () => {
     expect(sourceNames(table, "Tom", () => 1, 3)).toBeNull();
     expect(sourceNames(table, "Tom", () => 2, 0)).toBeNull();
     expect(named("Tom, Tom and Zoë")!.missing([])).toBe(9);
+    expect(named("Tom, Tom, Tom, Ann and Zoë")!.missing([])).toBeCloseTo(9);
   });
 
   it("are missing until they stand there, in part while they are spelt", () => {

@@ -5,6 +5,8 @@ import type { Spelling } from "./copying";
 
 /** Source tokens from which a name is one that the model may not know. */
 const PIECES = 2;
+/** Names of a source that count in full; more share what these count. */
+const TOGETHER = 3;
 const LETTERS = "A-Za-zÀ-ÖØ-öø-ÿ";
 const NAME = new RegExp(`(?<![${LETTERS}0-9])[A-ZÀ-ÖØ-Þ][${LETTERS}]+(?![${LETTERS}0-9])`, "g");
 const RUN = new RegExp(`[${LETTERS}]+`, "g");
@@ -104,5 +106,6 @@ export function sourceNames(
   if (penalty)
     for (const name of text.match(NAME) ?? []) counts.set(name, (counts.get(name) ?? 0) + 1);
   const names = new Map([...counts].filter(([name]) => pieces(name) >= PIECES));
-  return names.size ? new Names(spelling, names, penalty) : null;
+  if (!names.size) return null;
+  return new Names(spelling, names, penalty * Math.min(1, TOGETHER / total(names)));
 }
