@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { paintedWhole } from "../../test/context";
 import { payload } from "../../test/example";
+import STEP from "../../../../tests/protocol/step.json";
 import { channel, type Channel } from "../live/channel";
 
 paintedWhole();
@@ -78,6 +79,26 @@ describe("an answer", () => {
     expect([busy(), notice()]).toEqual([false, "Stopped."]);
     await send({ ...TRACE, source: "something else", run: 2 });
     expect(shown()).toBe(TRACE.source);
+  });
+
+  it("is shown by the newest of its steps, which the whole one leaves behind", async () => {
+    press("#translate");
+    for (const text of ["I", "I run"]) told.send({ ...STEP, run: 1, translation: text });
+    expect(translation()).toBe("");
+    await paint();
+    expect([busy(), translation()]).toEqual([true, "I run"]);
+    told.send({ ...STEP, run: 1, translation: "I run into" });
+    await send({ ...TRACE, run: 1 });
+    expect([busy(), shown(), translation()]).toEqual([false, TRACE.source, TRACE.translation]);
+  });
+
+  it("that was stopped shows no step that still waits", async () => {
+    press("#translate");
+    told.send({ ...STEP, run: 1, translation: "I run" });
+    press("#stop");
+    await paint();
+    expect(busy()).toBe(false);
+    expect(translation()).not.toBe("I run");
   });
 
   it("that is a refusal is said, and takes back nothing that was shown", async () => {

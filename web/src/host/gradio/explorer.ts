@@ -7,11 +7,12 @@ import { tagOf } from "../../i18n/language";
 import { t, tMessage } from "../../i18n/words";
 import { messageOf } from "../../protocol/decode";
 import type { HubServer } from "../../protocol/hub";
-import type { Message, TracePayload } from "../../protocol/messages";
+import type { Message, StepPayload, TracePayload } from "../../protocol/messages";
 import type { ExplorerServer } from "../../protocol/server";
 import { readDirection } from "../../state/direction";
 import { Explorer } from "../../tabs/explorer/explorer";
 import { type Props, type Watch, firstExample, pageData } from "../../tabs/page";
+import { makeNewest } from "../newest";
 import { type Beginning, makeBeginning } from "./beginning";
 import { makeBusy } from "./busy";
 import { dim } from "./dimming";
@@ -55,6 +56,7 @@ class ExplorerPage {
   private pressed = 0;
   private settled = false;
   private readonly keeping: Keeping;
+  private readonly steps = makeNewest<StepPayload>((step) => this.stream(step));
   /**
    * The settings as they stood before anybody touched them, at the last press, and for what is
    * shown.
@@ -106,7 +108,6 @@ class ExplorerPage {
     x.wanted = this.opening.linked;
   }
 
-  /* ---- messages ---- */
   receive(): void {
     const { value } = this.props;
     if (!value || value === this.last) return;
@@ -130,12 +131,9 @@ class ExplorerPage {
     }
     if (message.run !== this.run) return; // it was stopped, or something else asked for since
     this.busy(message.kind === "step" || message.kind === "waiting");
-    if (message.kind === "step") {
-      x.notice("");
-      fillNow("translation", message.translation);
-      x.stream(message);
-      this.speak();
-    } else if (message.kind === "waiting") x.notice(tMessage(message.text));
+    if (message.kind === "step") return this.steps.soon(message);
+    this.steps.drop();
+    if (message.kind === "waiting") x.notice(tMessage(message.text));
     else if (message.kind === "error") {
       this.goBack();
       dim(x, true);
@@ -145,6 +143,13 @@ class ExplorerPage {
       x.show(message);
       this.announce(message, this.pressedWith);
     }
+  }
+  private stream(step: StepPayload): void {
+    if (step.run !== this.run) return;
+    this.x.notice("");
+    fillNow("translation", step.translation);
+    this.x.stream(step);
+    this.speak();
   }
   private openFirst(id: string): void {
     if (this.x.wanted) return;
@@ -178,7 +183,6 @@ class ExplorerPage {
     this.speak();
   }
 
-  /* ---- what a visitor does ---- */
   private listen(): void {
     listenToPage({
       turned: () => {
@@ -250,7 +254,6 @@ class ExplorerPage {
     this.examples.offer();
   }
 
-  /* ---- the start ---- */
   readonly number = (): number => this.run;
   readonly opened = (current: Fields): Fields => {
     this.untouched = this.shownWith = settingsAsked();

@@ -56,26 +56,10 @@ describe("calls of a worker", () => {
     const { id } = posted[0]!;
     Fake.made[0]!.says({ id, kind: "progress", received: 3, size: 9 });
     Fake.made[0]!.says({ id, kind: "step", value: { index: 0 } });
-    await vi.waitFor(() => expect(step).toHaveBeenCalled());
     Fake.made[0]!.says({ id, kind: "done", value: { bytes: 9 } });
     await answer;
     expect(progress).toHaveBeenCalledExactlyOnceWith(3, 9);
     expect(step).toHaveBeenCalledExactlyOnceWith({ index: 0 });
-  });
-
-  it("hear the newest of the steps that waited, and none after the answer", async () => {
-    const step = vi.fn();
-    const answer = load(made(), { step });
-    const [worker] = Fake.made as [Fake];
-    const { id } = worker.posted[0]!;
-    const says = (index: number) => worker.says({ id, kind: "step", value: { index } });
-    [0, 1, 2].forEach(says);
-    await vi.waitFor(() => expect(step).toHaveBeenCalled());
-    [3, 4].forEach(says);
-    worker.says({ id, kind: "done", value: { bytes: 9 } });
-    await answer;
-    await new Promise((done) => setTimeout(done));
-    expect(step.mock.calls).toEqual([[{ index: 2 }]]);
   });
 
   it("fail as the worker says", async () => {

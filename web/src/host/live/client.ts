@@ -6,7 +6,6 @@ import type { StepPayload } from "../../protocol/messages";
 
 /** What is heard while a call is worked on. */
 export interface Listening {
-  /** The newest of the steps that wait for a busy page: each tells the whole so far. */
   step?: (message: StepPayload) => void;
   progress?: (received: number, size: number) => void;
   signal?: AbortSignal;
@@ -30,7 +29,6 @@ export class Stopped extends Error {
 }
 
 interface Waiting extends Listening {
-  newest?: StepPayload | undefined;
   done: (value: never) => void;
   fail: (error: Error) => void;
 }
@@ -107,22 +105,11 @@ export class Client implements Caller {
     const call = this.waiting.get(reply.id);
     if (!call) return; // it was stopped
     if (reply.kind === "progress") return call.progress?.(reply.received, reply.size);
-    if (reply.kind === "step") return this.hearStep(reply.id, call, reply.value);
+    if (reply.kind === "step") return call.step?.(reply.value);
     this.waiting.delete(reply.id);
     if (reply.kind === "done") call.done(reply.value as never);
     else if (reply.kind === "cancelled") call.fail(new Stopped());
     else call.fail(new Refused(reply.text, reply.again));
-  }
-
-  /** A slow page draws one step in the time of a whole translation: older ones are skipped. */
-  private hearStep(id: number, call: Waiting, step: StepPayload): void {
-    if (!call.newest)
-      setTimeout(() => {
-        const newest = call.newest!;
-        call.newest = undefined;
-        if (this.waiting.get(id) === call) call.step?.(newest);
-      });
-    call.newest = step;
   }
 }
 
