@@ -215,3 +215,16 @@ describe("what is refused", () => {
     expect(await said(3, "load", ASKED)).toMatchObject({ kind: "done" });
   });
 });
+
+it("a call does not wait for a port whose messages do not come, as in WebKit while the page draws", async () => {
+  class Held {
+    port1 = { onmessage: null };
+    port2 = { postMessage: () => undefined };
+  }
+  vi.stubGlobal("MessageChannel", Held);
+  vi.resetModules();
+  const alone = new (await import("./desk")).Desk(SITE, (reply) => replies.push(reply));
+  vi.unstubAllGlobals();
+  await alone.call(1, "stream", { ...ASKED, settings: SETTINGS });
+  expect(kinds(1).at(-1)).toBe("done");
+});

@@ -193,10 +193,14 @@ const waiting: (() => void)[] = [];
 channel.port1.onmessage = () => waiting.shift()?.();
 (channel.port1 as { unref?: () => void }).unref?.(); // Node would wait for it for ever
 
-/** Let messages in; a timer would wait four milliseconds. */
+/**
+ * Let messages in. A timer would wait four milliseconds; a port's message goes through the page's
+ * thread in WebKit, and would wait there until a step is drawn. The first of both ends it.
+ */
 function breath(): Promise<void> {
   return new Promise((done) => {
     waiting.push(done);
     channel.port2.postMessage(0);
+    setTimeout(done);
   });
 }
