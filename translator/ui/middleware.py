@@ -28,6 +28,7 @@ from translator.ui.job import CALLER, Caller
 from translator.ui.limits import Doors
 from translator.ui.live.published import Published
 from translator.ui.packed import KeptPage, PackedFile, PackedPage
+from translator.ui.readable import readable
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -41,14 +42,6 @@ BODY_SECONDS = 10.0
 PIECE = 64 * 1024
 """Bytes of an answer that are handed on at once; the next follow when these have left."""
 
-_READ = re.compile(
-    r"/(config/?|live/.+|theme\.css|robots\.txt|favicon\.ico|manifest\.json|pwa_icon(/\d+)?|(static|assets|svelte)/.+"
-    r"|gradio_api/(info/?|openapi\.json|app_id/?|startup-events|theme\.css|queue/(data|status)"
-    r"|file=(?![a-z][a-z0-9+.-]+:).+|call/(v2/)?\w+/[\w-]{1,64}))?",
-    re.IGNORECASE,
-)
-NAME, PATH = 255, 2048
-"""Bytes of a name in a path, and of a path: of longer ones no system holds a file."""
 _PAGE = re.compile(r"/(config/?)?")
 _CALLS = (
     (re.compile(r"/gradio_api/queue/join"), "join"),
@@ -166,7 +159,7 @@ class Guard:
         path, method = scope["path"], scope["method"]
         scope = self._trust.cleaned(scope)
         if method in ("GET", "HEAD"):
-            if not _READ.fullmatch(path) or _too_long(path.encode("utf-8", "surrogatepass")):
+            if not readable(path):
                 raise _Refused(404, "not found")
             if not self._reads.allow(caller.address):
                 raise _Refused(429, _TOO_OFTEN)
@@ -352,10 +345,6 @@ async def _left(receive: Receive, then: Callable[[], None] = lambda: None) -> No
     while (await receive())["type"] != "http.disconnect":
         pass
     then()
-
-
-def _too_long(path: bytes) -> bool:
-    return len(path) > PATH or max(map(len, path.split(b"/"))) > NAME
 
 
 def _call(path: str) -> str:
