@@ -101,8 +101,7 @@ def computing(environment: Mapping[str, str], *arguments: str) -> Iterator[subpr
 
 def said(process: subprocess.Popen[str]) -> dict[str, Any]:
     """The next line of a process."""
-    assert process.stdout is not None
-    line = process.stdout.readline()
+    line = process.stdout.readline() if process.stdout else ""
     if not line:
         raise RuntimeError(f"a process ended with code {process.wait()}")
     answer: dict[str, Any] = json.loads(line)
@@ -118,9 +117,7 @@ def measure(rows: list[str], runs: int, arguments: list[str]) -> dict[str, list[
         turns: dict[str, list[dict[str, list[float]]]] = {mode: [] for mode in MODES}
         for _ in range(runs):
             for mode, process in processes.items():
-                assert process.stdin is not None
-                process.stdin.write("\n")
-                process.stdin.flush()
+                print(file=process.stdin, flush=True)
                 turns[mode].append(said(process))
     return turns
 
