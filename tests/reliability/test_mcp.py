@@ -82,6 +82,7 @@ unreadable = [post({"jsonrpc": "2.0", **body}) for body in (
     {"id": typed, "result": {"text": typed}},
     {"id": 5, "error": {"code": 1, "message": typed}},
     {"id": 6, "method": "tools/list", "params": typed},
+    {"id": 10**30, "method": "tools/list"},
 )]
 for name in loggers:  # what was silenced is silent, and nobody else
     logging.getLogger(name).error("heard %s", name)
@@ -143,7 +144,7 @@ def test_the_endpoints_are_tools(spoken: Spoken, tiny_checkpoint: Path) -> None:
 @pytest.mark.slow
 def test_what_is_called_wrongly_or_cannot_be_read_is_no_fault_of_the_server(spoken: Spoken) -> None:
     unreadable, said = spoken.found["unreadable"], spoken.found["said"]
-    assert len(unreadable) == 10 and all(status < 500 for status in unreadable), unreadable
+    assert len(unreadable) == 11 and all(status < 500 for status in unreadable), unreadable
     assert len(said) == 4 and all(status < 500 for status in said), said
 
 

@@ -235,7 +235,7 @@ class Guard:
         elif name == "reset":  # all that there is to reset, a cancel does
             await answer.json(b'{"success":true}')
         elif name == "rpc":
-            await self._rpc(orjson.dumps(values), scope, receive, answer, caller)
+            await self._rpc(json.dumps(values).encode(), scope, receive, answer, caller)  # orjson has 64 bits
         else:
             handler = self._handlers[endpoint or values["fn_index"]]
             given = values if name == "named" else values["data"]
