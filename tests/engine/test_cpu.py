@@ -16,7 +16,7 @@ from torch import Tensor
 from translator.config import DecodeConfig
 from translator.decode import finish, search
 from translator.engine import EagerEngine, Engine, best
-from translator.engine.cpu import CpuEngine, jit, kernel, matmul
+from translator.engine.cpu import CpuEngine, attention, jit, kernel, matmul
 from translator.engine.cpu.compiled import Compiled
 from translator.engine.cpu.formats import rounded
 from translator.engine.cpu.linear import PackedLinear
@@ -179,7 +179,7 @@ def test_without_numba_pytorch_takes_the_steps(
 ) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "numba"]:
         monkeypatch.setitem(sys.modules, name, None)
-    for module in ("compiled", "kernel", "matmul", "jit", "work_queue", "workers", "weights"):
+    for module in ("compiled", "kernel", "attention", "matmul", "jit", "work_queue", "workers", "weights"):
         monkeypatch.delitem(sys.modules, f"translator.engine.cpu.{module}", raising=False)
         monkeypatch.delattr(f"translator.engine.cpu.{module}", raising=False)
     engine = CpuEngine(make_model())
@@ -367,7 +367,7 @@ def test_a_shallow_copy_is_another_model(make_model: Callable[..., Transformer],
 def test_exp_is_within_rounding() -> None:
     @numba.njit
     def of_each(x: np.ndarray) -> np.ndarray:
-        return np.array([kernel.exp(each) for each in x])
+        return np.array([attention.exp(each) for each in x])
 
     x = np.concatenate([np.linspace(-87, 88, 100_001), [0.0]]).astype(np.float32)
     found = of_each(x)

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from translator.engine.cpu.attention import exp
 from translator.engine.cpu.jit import jit
-from translator.engine.cpu.kernel import exp
 
 BLOCK = 64
 """Scores of which one count tells whether any of them is among the best."""

@@ -11,7 +11,7 @@ from numba import njit
 
 FAST = ("reassoc", "contract", "nsz", "arcp")
 """What sums may assume: order and rounding are free, while infinities and NaN keep their meaning."""
-FILES = ("jit.py", "work_queue.py", "matmul.py", "kernel.py", "beams.py")
+FILES = ("jit.py", "work_queue.py", "matmul.py", "attention.py", "kernel.py", "beams.py")
 F = TypeVar("F", bound=Callable[..., Any])
 
 

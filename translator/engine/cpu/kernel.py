@@ -12,12 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from translator.engine.cpu.attention import exp, mix
 from translator.engine.cpu.jit import jit
 from translator.engine.cpu.matmul import Matrix, padded, product
 
-EXP = tuple(
-    map(np.float32, (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5, 1, 1))
-)
 RELU, GELU, SILU, NONE = range(4)
 
 Array = np.ndarray
@@ -104,61 +102,6 @@ def layer_norm(x: Array, norm: Norm, index: int, rows: int, out: Array) -> None:
         factor = np.float32(1) / np.sqrt(variance + np.float32(norm.eps))
         for j in range(size):
             out[r, j] = (x[r, j] - mean) * factor * norm.weight[index, j] + norm.bias[index, j]
-
-
-@jit
-def exp(x: np.float32) -> np.float32:
-    """e to the power of a float32, within 3e-7 of itself, in operations that a processor has for whole vectors.
-
-    Source: `expf` of the Cephes library. What would leave the range of a float32 is 2e-38 or 2e38.
-    """
-    x = min(max(x, np.float32(-87)), np.float32(88))
-    power = np.floor(x * np.float32(1 / math.log(2)) + np.float32(0.5))
-    rest = x - power * np.float32(math.log(2))
-    sum_ = np.float32(0)
-    for factor in EXP:
-        sum_ = sum_ * rest + factor
-    return sum_ * np.int32((np.int32(power) + np.int32(127)) << np.int32(23)).view(np.float32)
-
-
-@jit
-def mix(
-    query: Array, keys: Array, values: Array, places: Array, hidden: Array, gates: Array, weights: Array, out: Array
-) -> None:
-    """Attention of one query [H · E] over keys and values [R, H, S, E], into weights [H, S] and out [H · E].
-
-    Those of s stand in row places[s]. A row that has nothing to attend to is all 0.
-    """
-    heads, length = weights.shape
-    size = keys.shape[3]
-    scale = np.float32(1 / math.sqrt(size))
-    for h in range(heads):
-        start = h * size
-        best = np.float32(-np.inf)
-        for s in range(length):
-            score = np.float32(0)
-            for e in range(size):
-                score += query[start + e] * keys[places[s], h, s, e]
-            weights[h, s] = score * scale
-            if len(hidden) == 0 or not hidden[s]:
-                best = max(best, weights[h, s])
-        total = np.float32(0)
-        for s in range(length):
-            if len(hidden) > 0 and hidden[s]:
-                weights[h, s] = np.float32(0)
-            else:
-                weights[h, s] = exp(weights[h, s] - best)
-                total += weights[h, s]
-        for e in range(size):
-            out[start + e] = np.float32(0)
-        if total > 0:
-            for s in range(length):
-                weights[h, s] /= total
-                weight = weights[h, s]
-                for e in range(size):
-                    out[start + e] += weight * values[places[s], h, s, e]
-        for e in range(size):
-            out[start + e] *= gates[h]
 
 
 @jit
