@@ -8,7 +8,7 @@ import { Transformer } from "./engine/transformer";
 import type { FiguresFile } from "./figures";
 import { Refusal } from "./refusal";
 import { loadTokenizer } from "./text/load";
-import { spelling } from "./text/spelling";
+import { spelling as spellingOf } from "./text/spelling";
 import type { Tokenizer, TokenizerFile } from "./text/tokenizer";
 
 /** config.json of a checkpoint. */
@@ -35,12 +35,15 @@ export interface Bundle {
   src: Tokenizer;
   tgt: Tokenizer;
   decode: DecodeConfig;
-  /** What each token of the target adds to a text; made when it is first asked for. */
+  /** What each token of the target adds to a text. */
   spelling: () => Spelling;
   profile?: Profile;
   /** The lab's figures, to be filled in. */
   figures?: FiguresFile;
 }
+
+/** What is here, or is on its way. */
+type Coming<T> = T | Promise<T>;
 
 /**
  * The parts of a checkpoint as they were fetched; `fill` writes the weights into the memory that it
@@ -48,26 +51,29 @@ export interface Bundle {
  */
 export interface Parts {
   config: ConfigFile;
-  src: TokenizerFile;
-  tgt: TokenizerFile;
-  profile?: Profile;
-  figures?: FiguresFile;
+  src: Coming<TokenizerFile>;
+  tgt: Coming<TokenizerFile>;
+  profile?: Coming<Profile>;
+  figures?: Coming<FiguresFile>;
   weights: { sha256: string; size: number; fill: (file: Uint8Array) => Promise<void> | void };
 }
 
-/** Put the parts together. */
+/** Put the parts together; tokenizers are made while the weights come. */
 export async function loadBundle(engine: WebAssembly.Module, parts: Parts): Promise<Bundle> {
   const { config, weights } = parts;
-  if (config.format !== 1)
-    throw new Refusal(`config.json is of format ${config.format}; this page reads 1`);
-  const [src, tgt] = [loadTokenizer(parts.src), loadTokenizer(parts.tgt)];
-  for (const [side, size, wanted] of [
-    ["source", src.size, config.model.src_vocab],
-    ["target", tgt.size, config.model.tgt_vocab],
-  ] as const)
-    if (size !== wanted)
-      throw new Refusal(`the ${side} vocabulary has ${size} pieces, config.json says ${wanted}`);
-  let spelt: Spelling | undefined;
+  const decode = { ...USUAL, ...config.decode };
+  const [model, src, [tgt, spelling], profile, figures] = await Promise.all([
+    load(engine, parts),
+    tokenizer("source", parts.src, config.model.src_vocab),
+    tokenizer("target", parts.tgt, config.model.tgt_vocab).then((tgt) => {
+      let spelt: Spelling | undefined;
+      const spelling = () => (spelt ??= new Spelling(spellingOf(tgt)));
+      if (decode.spans_from_source) spelling(); // the first translation will ask for it
+      return [tgt, spelling] as const;
+    }),
+    parts.profile,
+    parts.figures,
+  ]);
   return {
     info: {
       name: config.name,
@@ -75,12 +81,28 @@ export async function loadBundle(engine: WebAssembly.Module, parts: Parts): Prom
       src: config.languages[0],
       tgt: config.languages[1],
     },
-    model: await Transformer.load(engine, config.model, weights.size, weights.fill),
+    model,
     src,
     tgt,
-    decode: { ...USUAL, ...config.decode },
-    spelling: () => (spelt ??= new Spelling(spelling(tgt))),
-    ...(parts.profile ? { profile: parts.profile } : {}),
-    ...(parts.figures ? { figures: parts.figures } : {}),
+    decode,
+    spelling,
+    ...(profile ? { profile } : {}),
+    ...(figures ? { figures } : {}),
   };
+}
+
+async function load(engine: WebAssembly.Module, { config, weights }: Parts): Promise<Transformer> {
+  if (config.format !== 1)
+    throw new Refusal(`config.json is of format ${config.format}; this page reads 1`);
+  return Transformer.load(engine, config.model, weights.size, weights.fill);
+}
+
+async function tokenizer(
+  side: "source" | "target",
+  file: Coming<TokenizerFile>,
+  wanted: number,
+): Promise<Tokenizer> {
+  const made = loadTokenizer(await file);
+  if (made.size === wanted) return made;
+  throw new Refusal(`the ${side} vocabulary has ${made.size} pieces, config.json says ${wanted}`);
 }

@@ -5,12 +5,13 @@ import type { FileEntry, Fetching } from "./store";
 
 /** Files that a site has besides those of the repository. */
 const own = new Map<string, Uint8Array>();
-const fetched = vi.fn<(file: FileEntry, how: Fetching) => Uint8Array>((file, how) => {
+const usual = (file: FileEntry, how: Fetching) => {
   const bytes = own.get(file.path) ?? bytesAt(file.path);
   how.progress?.(bytes.length / 2);
   how.progress?.(bytes.length);
   return bytes;
-});
+};
+const fetched = vi.fn<(...asked: Parameters<typeof usual>) => Uint8Array | Promise<Uint8Array>>();
 const useChinese = vi.fn();
 const useLanguages = vi.fn();
 let known: typeof import("./checkpoint");
@@ -19,7 +20,7 @@ beforeAll(async () => {
   vi.doMock("./store", () => ({
     fetchFile: async (file: FileEntry, how: Fetching) => fetched(file, how),
     fetchInto: async (room: Uint8Array, file: FileEntry, how: Fetching) =>
-      room.set(fetched(file, how)),
+      room.set(await fetched(file, how)),
   }));
   vi.doMock("./text/chinese", async (original) => ({
     ...(await original<object>()),
@@ -37,6 +38,7 @@ afterAll(() => {
 });
 beforeEach(() => {
   for (const mock of [fetched, useChinese, useLanguages]) mock.mockClear();
+  fetched.mockImplementation(usual);
 });
 
 const json = (path: string, value: object, packed = false): FileEntry => {
@@ -78,9 +80,43 @@ describe("a checkpoint that is fetched", () => {
   });
 
   it("hands the wish to stop to every download", async () => {
-    const { signal } = new AbortController();
-    await known.fetchCheckpoint(fixedSite("one"), "one", { signal });
-    for (const [, how] of fetched.mock.calls) expect(how.signal).toBe(signal);
+    const stopper = new AbortController();
+    const reason = new Error("not wanted");
+    fetched.mockImplementation((file, how) => {
+      if (file.path === fixedSite("one").checkpoints.one.weights.path) stopper.abort(reason);
+      return usual(file, how);
+    });
+    await known.fetchCheckpoint(fixedSite("one"), "one", { signal: stopper.signal });
+    expect(fetched).toHaveBeenCalledTimes(5);
+    for (const [, how] of fetched.mock.calls) expect(how.signal!.reason).toBe(reason);
+    await known.fetchCheckpoint(fixedSite("one"), "one", { signal: stopper.signal });
+    expect(fetched.mock.lastCall![1].signal!.reason).toBe(reason);
+  });
+
+  it("reads the vocabularies while the weights come", async () => {
+    const site = fixedSite("one");
+    const { src, tgt, weights } = site.checkpoints.one;
+    const together = new Set([src, tgt, weights]);
+    let allAsked: () => void;
+    const asked = new Promise<void>((done) => (allAsked = done));
+    fetched.mockImplementation(async (file, how) => {
+      const waits = together.delete(file);
+      if (!together.size) allAsked();
+      if (waits) await asked; // one behind another would wait for ever
+      return usual(file, how);
+    });
+    expect((await known.fetchCheckpoint(site, "one", {})).info.name).toBe("fixed");
+  });
+
+  it("does not go on with the rest where one file is missing", async () => {
+    const site = fixedSite("one");
+    const missing = new Error("404");
+    fetched.mockImplementation((file, how) => {
+      if (file === site.checkpoints.one.src) throw missing;
+      return usual(file, how);
+    });
+    await expect(known.fetchCheckpoint(site, "one", {})).rejects.toBe(missing);
+    for (const [, how] of fetched.mock.calls) expect(how.signal!.reason).toBe(missing);
   });
 
   it("brings profile and figures, and words and languages once a page", async () => {

@@ -53,47 +53,73 @@ export function filesOf(manifest: Manifest, name: string): FileEntry[] {
   return [engineOf(manifest), ...Object.values(manifest.checkpoints[name]!)];
 }
 
-/** Fetch what is missing; `progress` is told the bytes that are here, of all files together. */
+/**
+ * Fetch what is missing, all files at once; `progress` is told the bytes that are here, of all
+ * files together.
+ */
 export async function fetchCheckpoint(
   manifest: Manifest,
   name: string,
   { signal, progress }: Fetching,
 ): Promise<Bundle> {
-  const files = manifest.checkpoints[name]!;
   const received = new Map<FileEntry, number>();
+  const stopper = new AbortController();
+  const stop = () => stopper.abort(signal?.reason);
+  if (signal?.aborted) stop();
+  signal?.addEventListener("abort", stop);
   const how = (file: FileEntry): Fetching => ({
-    ...(signal ? { signal } : {}),
+    signal: stopper.signal,
     progress: (bytes) => {
       received.set(file, bytes);
       progress?.([...received.values()].reduce((a, b) => a + b, 0));
     },
   });
+  try {
+    return await putTogether(manifest, name, how);
+  } catch (error) {
+    stopper.abort(error); // without one file the others are not wanted
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+/**
+ * The weights are asked for as soon as there is memory for them; what else there is to do is done
+ * while they come.
+ */
+async function putTogether(
+  manifest: Manifest,
+  name: string,
+  how: (file: FileEntry) => Fetching,
+): Promise<Bundle> {
+  const files = manifest.checkpoints[name]!;
+  const bytes = (file: FileEntry) => fetchFile(file, how(file));
   const parsed = async <T>(file: FileEntry) =>
-    JSON.parse(new TextDecoder().decode(await fetchFile(file, how(file)))) as T;
-  const file = engineOf(manifest);
-  const engine = await WebAssembly.compile(await fetchFile(file, how(file)));
-  const [config, src, tgt, profile, figures] = await Promise.all([
-    parsed<ConfigFile>(files.config),
-    parsed<TokenizerFile>(files.src),
-    parsed<TokenizerFile>(files.tgt),
-    files.profile && parsed<Profile>(files.profile),
-    files.figures && parsed<FiguresFile>(files.figures),
-  ]);
+    JSON.parse(new TextDecoder().decode(await bytes(file))) as T;
   const unpacked = async <T>(file: FileEntry) => {
-    const packed = new Blob([await fetchFile(file, how(file))]).stream();
+    const packed = new Blob([await bytes(file)]).stream();
     return (await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json()) as T;
   };
-  if (files.chinese && !chineseIsKnown()) useChinese(await unpacked<ChineseFile>(files.chinese));
-  if (files.languages && !languagesAreKnown())
-    useLanguages(await unpacked<LanguagesFile>(files.languages));
-  const { weights } = files;
+  const [engine, config] = await Promise.all([
+    bytes(engineOf(manifest)).then((module) => WebAssembly.compile(module)),
+    parsed<ConfigFile>(files.config),
+  ]);
+  const { weights, profile, figures, chinese, languages } = files;
   const fill = (room: Uint8Array) => fetchInto(room, weights, how(weights));
-  return loadBundle(engine, {
-    config,
-    src,
-    tgt,
-    ...(profile ? { profile } : {}),
-    ...(figures ? { figures } : {}),
-    weights: { sha256: weights.sha256, size: weights.size, fill },
-  });
+  const [bundle] = await Promise.all([
+    loadBundle(engine, {
+      config,
+      src: parsed<TokenizerFile>(files.src),
+      tgt: parsed<TokenizerFile>(files.tgt),
+      ...(profile ? { profile: parsed<Profile>(profile) } : {}),
+      ...(figures ? { figures: parsed<FiguresFile>(figures) } : {}),
+      weights: { sha256: weights.sha256, size: weights.size, fill },
+    }),
+    chinese && !chineseIsKnown() ? unpacked<ChineseFile>(chinese).then(useChinese) : undefined,
+    languages && !languagesAreKnown()
+      ? unpacked<LanguagesFile>(languages).then(useLanguages)
+      : undefined,
+  ]);
+  return bundle;
 }

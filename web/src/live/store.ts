@@ -141,16 +141,22 @@ class Kept {
 
   /** Copy the parts that are here, from the first on; how many bytes they are. */
   async read(room: Uint8Array): Promise<number> {
+    const { size } = this.file;
     let received = 0;
-    while (this.cache && received < this.file.size) {
-      const part = await this.cache.match(this.address(received / PART));
-      if (!part) break;
-      const bytes = new Uint8Array(await part.arrayBuffer());
-      if (bytes.length !== Math.min(PART, this.file.size - received)) break;
-      room.set(bytes, received);
+    let next = this.part(0);
+    while (received < size) {
+      const bytes = await next;
+      if (bytes?.length !== Math.min(PART, size - received)) break;
       received += bytes.length;
+      if (received < size) next = this.part(received / PART); // comes while this one is copied
+      room.set(bytes, received - bytes.length);
     }
     return received;
+  }
+
+  private async part(at: number): Promise<Uint8Array | undefined> {
+    const found = await this.cache?.match(this.address(at));
+    return found && new Uint8Array(await found.arrayBuffer());
   }
 
   /** Keep the parts that are whole now that bytes `from` up to `to` have come. */

@@ -1,5 +1,5 @@
 import { deflateSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { floatsOf, fromTriangles, messageOf } from "./decode";
 
 /** As `translator.ui.payload.pack` writes: all first bytes, then all second ones. */
@@ -33,6 +33,16 @@ describe("weights", () => {
     all.forEach((value, i) => expect(found[i].toFixed(4)).toBe(value.toFixed(4)));
     expect(floatsOf(Buffer.from([...first, ...low]).toString("base64"), "d4")).toEqual(found);
     expect(floatsOf("", "d4").length).toBe(0);
+  });
+
+  it("are unpacked by the browser's own decoder of base64, if it has one", () => {
+    const fromBase64 = vi.fn((base64: string) => new Uint8Array(Buffer.from(base64, "base64")));
+    const sent = f32(values);
+    const want = floatsOf(sent, "f32");
+    Object.assign(Uint8Array, { fromBase64 });
+    expect(floatsOf(sent, "f32")).toEqual(want);
+    delete (Uint8Array as { fromBase64?: unknown }).fromBase64;
+    expect(fromBase64).toHaveBeenCalledExactlyOnceWith(sent);
   });
 
   it("come back from 32 bits as they were", () => {

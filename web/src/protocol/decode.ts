@@ -2,7 +2,13 @@
 
 import type { Encoding } from "./messages";
 
+interface Native {
+  fromBase64?: (base64: string) => Uint8Array<ArrayBuffer>;
+}
+
 export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => {
+  const { fromBase64 } = Uint8Array as Native; // newer browsers: a hundredth of the time
+  if (fromBase64) return fromBase64.call(Uint8Array, base64);
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);

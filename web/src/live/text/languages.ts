@@ -1,6 +1,8 @@
 /* The language of a text, as the package py3langid finds it (letter sequences, naive Bayes; Lui and
    Baldwin 2012). */
 
+import { bytesOf } from "../../protocol/decode";
+
 /** What `translator.ui.live.languages` writes of the installed package. */
 export interface LanguagesFile {
   /** Each may stand here more than once, for its scripts. */
@@ -101,10 +103,6 @@ function keysOf({ counts, shared, rest }: LanguagesFile): Float64Array {
     }
   });
   return keys;
-}
-
-function bytesOf(base64: string): Uint8Array {
-  return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 }
 
 /** Python's `str.isupper`. */
