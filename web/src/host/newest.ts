@@ -9,9 +9,10 @@ export interface Newest<V> {
 
 /**
  * Gives `take` the newest of the values that arrived while the page was busy. Each step of a
- * translation tells the whole so far, and a slow page draws one in the time of all.
+ * translation tells the whole so far, and a slow page draws one in the time of all. `wait`: ms from
+ * the first value on.
  */
-export const makeNewest = <V extends object>(take: (value: V) => void): Newest<V> => {
+export const makeNewest = <V extends object>(take: (value: V) => void, wait = 0): Newest<V> => {
   let newest: V | undefined;
   return {
     soon: (value) => {
@@ -20,7 +21,7 @@ export const makeNewest = <V extends object>(take: (value: V) => void): Newest<V
           const last = newest;
           newest = undefined;
           if (last) take(last);
-        });
+        }, wait);
       newest = value;
     },
     drop: () => (newest = undefined),

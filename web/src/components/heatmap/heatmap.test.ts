@@ -46,4 +46,18 @@ describe("the large map", () => {
     vi.advanceTimersByTime(100);
     expect(react).not.toHaveBeenCalled();
   });
+
+  it("of the other kinds waits out of sight until the page has nothing to translate", () => {
+    comes();
+    const x = shown();
+    vi.advanceTimersByTime(100);
+    x.changed.clear();
+    const others = vi.spyOn(x, "as");
+    document.body.classList.add("busy");
+    vi.advanceTimersByTime(5000);
+    expect(others).not.toHaveBeenCalled();
+    document.body.classList.remove("busy");
+    vi.advanceTimersByTime(5000);
+    expect(others).toHaveBeenCalled();
+  });
 });

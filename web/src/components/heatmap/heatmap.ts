@@ -198,6 +198,10 @@ class Heatmap implements Part {
   private drawAhead(): boolean {
     const { x, box } = this;
     x.enter();
+    if (box.closest(".busy")) {
+      this.rest(); // a translation is on its way
+      return false;
+    }
     const { detail } = x.places();
     if (x.trace.live || x.changed.size || box.hidden || detail.width <= 2) return false;
     if (this.untold) {

@@ -27,14 +27,29 @@ const run = (
 it("steps and the end are told under the run's number, and the end is the answer", async () => {
   const { sent, answer } = run(async (name, given, { step }) => {
     expect([name, given]).toEqual(["stream", { direction: "de-en", text: "Haus", settings: {} }]);
-    step!({ kind: "step", index: 0 } as never);
+    for (let index = 0; index < 4; index++) {
+      step!({ kind: "step", index } as never);
+      await vi.advanceTimersByTimeAsync(60);
+    }
     return { kind: "trace" };
   });
   expect(await answer).toEqual({ kind: "trace" });
   expect(sent).toEqual([
-    { kind: "step", index: 0, run: 7 },
+    // the newest after 100 ms each
+    { kind: "step", index: 1, run: 7 },
+    { kind: "step", index: 3, run: 7 },
     { kind: "trace", run: 7 },
   ]);
+});
+
+it("the newest step is not told behind the end", async () => {
+  const { sent, answer } = run(async (_, given, { step }) => {
+    step!({ kind: "step", index: 0 } as never);
+    return { kind: "trace" };
+  });
+  await answer;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(sent).toEqual([{ kind: "trace", run: 7 }]);
 });
 
 it("what is waited for is told twice a second, until it is here", async () => {

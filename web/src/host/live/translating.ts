@@ -2,10 +2,16 @@
 
 import { t } from "../../i18n/words";
 import type { TracePayload } from "../../protocol/messages";
+import { makeNewest } from "../newest";
 import { Stopped, type Caller } from "./client";
 import type { Weights } from "./weights";
 
 const TOLD = 500; // ms between two messages of the bytes that came
+/**
+ * Milliseconds that a step waits for newer ones: one is drawn in the time of many, and a short
+ * translation is whole by then.
+ */
+const HELD = 100;
 
 /** What is to be translated, under the number by which the explorer knows the answers. */
 export interface Wanted {
@@ -29,11 +35,12 @@ export const translateHere = async (
 ): Promise<TracePayload | undefined> => {
   const tell = () => send({ kind: "waiting", run, text: waiting() });
   const wait = setInterval(tell, TOLD);
+  const steps = makeNewest<object>((message) => send({ ...message, run }), HELD);
   try {
     await weights.ready(given.direction, signal);
     clearInterval(wait);
-    const step = (message: object) => send({ ...message, run });
-    const trace = await caller.call("stream", given, { signal, step });
+    const trace = await caller.call("stream", given, { signal, step: steps.soon });
+    steps.drop(); // the whole is newer
     send({ ...trace, run });
     return trace;
   } catch (error) {
@@ -41,6 +48,7 @@ export const translateHere = async (
     send({ kind: "error", run, text });
     return undefined;
   } finally {
+    steps.drop();
     clearInterval(wait);
   }
 };

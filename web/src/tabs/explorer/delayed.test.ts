@@ -16,11 +16,21 @@ it("is painted once, a while after the first change, for all that has changed un
   vi.advanceTimersByTime(40);
   paint("head", "step");
   expect(painted).toEqual([]);
-  vi.advanceTimersByTime(10);
+  vi.advanceTimersByTime(11);
   expect(painted).toEqual([["head", "step"]]);
   paint("kind");
-  vi.advanceTimersByTime(50);
+  vi.advanceTimersByTime(51);
   expect(painted.slice(1)).toEqual([["kind"]]);
+});
+
+it("lets what came meanwhile be heard before it is painted", () => {
+  const { painted, paint } = made();
+  paint("step");
+  const heard = vi.fn(() => expect(painted).toEqual([]));
+  setTimeout(heard, 50);
+  vi.advanceTimersByTime(60);
+  expect(heard).toHaveBeenCalledOnce();
+  expect(painted).toHaveLength(1);
 });
 
 it("is not painted once its explorer was taken away", () => {

@@ -19,11 +19,13 @@ export const makeDelayed = (
     paint: (changed) => {
       if (behind) return changed.forEach((name) => behind!.add(name));
       behind = new Set(changed);
-      timer = window.setTimeout(() => {
+      const run = () => {
         const missed = behind!;
         behind = null;
         paint(missed);
-      }, wait);
+      };
+      // Messages that came while the page was busy are heard first: they may make it needless.
+      timer = window.setTimeout(() => (timer = window.setTimeout(run)), wait);
     },
   };
 };
