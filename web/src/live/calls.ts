@@ -10,6 +10,8 @@ export const ANSWERED = ["force", "edit", "beams"] as const;
 export interface Calls {
   /** Fetch a checkpoint, or find that it is here. */
   load: { given: { direction: string }; gives: { bytes: number } };
+  /** Read a checkpoint into memory if all of it is kept here; nothing is fetched for that. */
+  recall: { given: { direction: string }; gives: object };
   /** Translate; every step comes as a message before. */
   stream: {
     given: { direction: string; text: string; settings: object; prefix?: number[] };

@@ -10,8 +10,9 @@ import { differences, without } from "../test/differences";
 import { fixedBundle, fixedSite } from "../test/engine";
 import type { Bundle } from "./bundle";
 import type { Reply } from "./calls";
+import { filesOf } from "./checkpoint";
 import type { Desk as TheDesk } from "./desk";
-import type { Fetching } from "./store";
+import type { FileEntry, Fetching } from "./store";
 
 const TEXT = traceSaid.source;
 const SETTINGS = { method: "beam", beam: 2, max_length: 5, candidates: 3 };
@@ -19,6 +20,7 @@ const ASKED = { direction: "one", text: TEXT };
 const SITE = fixedSite("one", "two", "three");
 
 let bundle: Bundle;
+const areKept = vi.fn<(files: readonly FileEntry[]) => Promise<boolean>>(async () => false);
 const fetchCheckpoint = vi.fn<(name: string, how: Fetching) => Promise<Bundle>>();
 let Desk: typeof TheDesk;
 beforeAll(async () => {
@@ -28,10 +30,11 @@ beforeAll(async () => {
     ...(await original<object>()),
     fetchCheckpoint: (_: unknown, name: string, how: Fetching) => fetchCheckpoint(name, how),
   }));
+  vi.doMock("./store", async (original) => ({ ...(await original<object>()), areKept }));
   ({ Desk } = await import("./desk"));
 });
 afterAll(() => {
-  vi.doUnmock("./checkpoint");
+  for (const path of ["./checkpoint", "./store"]) vi.doUnmock(path);
   vi.resetModules();
 });
 
@@ -52,6 +55,17 @@ const said = async (...call: Parameters<TheDesk["call"]>) => {
 const value = async (...call: Parameters<TheDesk["call"]>) => (await said(...call)).value;
 
 describe("a call", () => {
+  it("to recall a checkpoint reads it if all of it is kept, and fetches nothing else", async () => {
+    expect(await said(1, "recall", { direction: "one" })).toMatchObject({ kind: "done" });
+    expect(fetchCheckpoint).not.toHaveBeenCalled();
+    areKept.mockResolvedValueOnce(true);
+    await desk.call(2, "recall", { direction: "two" });
+    await desk.call(3, "load", { direction: "two" });
+    expect(fetchCheckpoint.mock.calls.map(([name]) => name)).toEqual(["two"]);
+    expect(areKept).toHaveBeenLastCalledWith(filesOf(SITE, "two"));
+    expect(await said(4, "recall", { direction: "none" })).toMatchObject({ kind: "done" });
+  });
+
   it("to translate has a message for every step, and the trace at the end", async () => {
     const found = (await value(1, "stream", { ...ASKED, settings: SETTINGS })) as typeof traceSaid;
     const steps = of(1).slice(0, -1) as { kind: string; value: { index: number } }[];

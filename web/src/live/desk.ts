@@ -9,7 +9,7 @@ import { npz } from "./npz";
 import { Cancelled, Refusal } from "./refusal";
 import { makeRequest } from "./request";
 import { health, payload, split, stream } from "./session";
-import { Lost } from "./store";
+import { areKept, Lost } from "./store";
 import type { Trace } from "./trace";
 import { view } from "./views";
 
@@ -76,6 +76,12 @@ export class Desk {
     load: async ({ direction }, work) => ({
       bytes: (await this.bundle(direction, work)).model.bytes,
     }),
+    recall: async ({ direction }, work) => {
+      const known = Object.hasOwn(this.manifest.checkpoints, direction);
+      if (known && (await areKept(filesOf(this.manifest, direction))))
+        await this.bundle(direction, work);
+      return {};
+    },
     stream: async ({ direction, text, settings, prefix }, work) => {
       const bundle = await this.bundle(direction, work);
       const trace = await this.listened(stream(bundle, { text, settings, prefix }), work, (value) =>

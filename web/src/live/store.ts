@@ -192,8 +192,8 @@ class Kept {
 
 /** Whether all of these files are here already. */
 export async function areKept(files: readonly FileEntry[]): Promise<boolean> {
-  for (const file of files) if (!(await (await Kept.open(file)).isWhole())) return false;
-  return true;
+  const kept = files.map(async (file) => (await Kept.open(file)).isWhole());
+  return (await Promise.all(kept)).every(Boolean);
 }
 
 /** Bytes as a person reads them. */

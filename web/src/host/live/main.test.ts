@@ -13,6 +13,8 @@ const asked: string[] = [];
 /** What the page says to its worker, which answers nothing. */
 const posted: { name: string; given: Record<string, unknown>; site: string }[] = [];
 const scripts: URL[] = [];
+/** What it looks for among what is kept. */
+const kept: string[] = [];
 
 /** The whole page, opened once, by the address that is given. */
 beforeAll(async () => {
@@ -34,6 +36,8 @@ beforeAll(async () => {
       terminate() {}
     },
   );
+  const has = async (name: string) => kept.push(name) > 0;
+  vi.stubGlobal("caches", { has });
   window.__explorerData = {
     ...{ address: "examples/", settings: [], directions: ["de-en"], plotly: "plotly.js" },
     examples: [{ id: "de-en-in-den", direction: "de-en", text: TRACE.source, name: "in den" }],
@@ -66,6 +70,11 @@ const shown = () =>
 const text = () => document.querySelector<HTMLTextAreaElement>("#source-text textarea")!;
 
 describe("a page without a server", () => {
+  it("has what was kept of its model read again, and else starts no worker", () => {
+    expect(posted.splice(0)).toMatchObject([{ name: "recall", given: { direction: "de-en" } }]);
+    expect(kept).toEqual(["attention-explorer-weights"]);
+  });
+
   it("opens with the stored example of its direction", () => {
     expect(asked).toContain("examples/de-en-in-den.json");
     expect(text().value).toBe(TRACE.source);

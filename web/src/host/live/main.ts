@@ -8,6 +8,7 @@ import { plant } from "../../dom/template";
 import { fetchWords, pageLanguage } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { ANSWERED } from "../../live/calls";
+import { CACHE } from "../../live/store";
 import { afterSketch, bringPlotly } from "../../plot/plotly";
 import type { LabServer } from "../../protocol/lab";
 import type { ExplorerServer } from "../../protocol/server";
@@ -69,6 +70,14 @@ const translating = (client: Client, weights: Weights, send: (message: object) =
   };
   document.querySelector("#translate")!.addEventListener("click", () => void translate());
   document.querySelector("#stop")!.addEventListener("click", () => stopper.abort());
+};
+
+/**
+ * Who translated here before finds the model in memory: it is read from what is kept while the page
+ * is looked at.
+ */
+const recallModel = async (client: Client): Promise<void> => {
+  if (await caches.has(CACHE)) await client.call("recall", { direction: direction() });
 };
 
 /** Where this browser cannot compute, what was translated beforehand stays; the page says so. */
@@ -161,6 +170,8 @@ const open = async (): Promise<void> => {
   const computes = canCompute();
   if (computes) {
     translating(client, weights, send);
+    // no caches, or nothing in them: it comes when it is wanted
+    afterSketch(() => void recallModel(client).catch(() => undefined));
     document.querySelector("#source-text")!.addEventListener("focusin", (event) => {
       if (event.isTrusted) weights.prepare(direction());
     });
