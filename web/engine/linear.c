@@ -156,38 +156,38 @@ static void rows_linear(const Linear *layer, int first, int last, const float *x
                  y + n - first, last - first);
 }
 
-/* Four rows of x, side by side, by the rows of weights that begin at numbers `at` and `next`: sums
- * over each lane into two columns of sum [ROWS][ROWS]. */
-static inline void four_by_two(const float *x, const void *weight, long at, long next, int columns,
+/* Four rows of x, four numbers of each in turn, by two rows of weights: sums over each lane into
+ * two columns of sum [ROWS][ROWS]. */
+static inline void four_by_two(const float *x, const byte *w, const byte *next, int columns,
                                int halves, v128_t *sum) {
-  const float *p = x, *q = p + columns, *r = q + columns, *s = r + columns;
   v128_t zero = wasm_f32x4_const_splat(0), a = zero, b = zero, c = zero, d = zero, e = zero,
          f = zero, g = zero, h = zero;
-  for (int k = 0; k < columns; k += 4) {
-    v128_t u = four(weight, at + k, halves), v = four(weight, next + k, halves);
-    v128_t each = wasm_v128_load(p + k);
-    a = plus_product(a, each, u), e = plus_product(e, each, v), each = wasm_v128_load(q + k);
-    b = plus_product(b, each, u), f = plus_product(f, each, v), each = wasm_v128_load(r + k);
-    c = plus_product(c, each, u), g = plus_product(g, each, v), each = wasm_v128_load(s + k);
+  int step = halves ? 4 * sizeof(half) : 4 * sizeof(float);
+  for (const float *end = x + ROWS * columns; x < end; x += 4 * ROWS, w += step, next += step) {
+    v128_t u = four(w, 0, halves), v = four(next, 0, halves), each = wasm_v128_load(x);
+    a = plus_product(a, each, u), e = plus_product(e, each, v), each = wasm_v128_load(x + 4);
+    b = plus_product(b, each, u), f = plus_product(f, each, v), each = wasm_v128_load(x + 8);
+    c = plus_product(c, each, u), g = plus_product(g, each, v), each = wasm_v128_load(x + 12);
     d = plus_product(d, each, u), h = plus_product(h, each, v);
   }
   sum[0] = a, sum[ROWS] = b, sum[2 * ROWS] = c, sum[3 * ROWS] = d;
   sum[1] = e, sum[ROWS + 1] = f, sum[2 * ROWS + 1] = g, sum[3 * ROWS + 1] = h;
 }
 
-/* Up to four rows of x, of which the last ones may be zeros: too few for weights to be made wide
- * for them. x is scaled by SHARE where the weights are float16. */
+/* `count` of four rows of x, four numbers of each in turn and scaled by SHARE where the weights are
+ * float16: too few rows for weights to be made wide for them. */
 static inline void few_linear(const Linear *layer, int first, int last, const float *x, int count,
                               int halves, float *y) {
-  long columns = layer->columns;
+  long apart = (long)layer->columns * (long)(halves ? sizeof(half) : sizeof(float));
   int width = last - first;
   for (int n = first; n < last; n += ROWS, y += ROWS) {
     int rows = last - n < ROWS ? last - n : ROWS;
     const float *bias = layer->bias ? layer->bias + n : 0;
+    const byte *w = (const byte *)layer->weight + n * apart;
     v128_t all[ROWS * ROWS], rest = wasm_f32x4_splat(halves ? REST : 1);
     for (int i = 0; i < ROWS; i += 2)
-      four_by_two(x, layer->weight, (n + (i < rows ? i : 0)) * columns,
-                  (n + (i + 1 < rows ? i + 1 : 0)) * columns, layer->columns, halves, all + i);
+      four_by_two(x, w + (i < rows ? i : 0) * apart, w + (i + 1 < rows ? i + 1 : 0) * apart,
+                  layer->columns, halves, all + i);
     for (int p = 0; p < count; p++) {
       const v128_t *row = all + p * ROWS;
       finish(wasm_f32x4_mul(sums(row[0], row[1], row[2], row[3]), rest), bias, rows,
@@ -199,9 +199,14 @@ static inline void few_linear(const Linear *layer, int first, int last, const fl
 /* Two to four rows of x. */
 static void few_rows(const Linear *layer, int first, int last, const float *x, int count,
                      float *y) {
+  int columns = layer->columns;
   float share = layer->halves ? SHARE : 1;
-  int given = count * layer->columns, all = ROWS * layer->columns;
-  for (int k = 0; k < all; k++) wide[k] = k < given ? x[k] * share : 0;
+  for (int p = 0; p < ROWS; p++)
+    for (int k = 0; k < columns; k += 4)
+      wasm_v128_store(wide + ROWS * k + 4 * p,
+                      p < count ? wasm_f32x4_mul(wasm_v128_load(x + p * columns + k),
+                                                 wasm_f32x4_splat(share))
+                                : wasm_f32x4_const_splat(0));
   if (layer->halves)
     few_linear(layer, first, last, wide, count, 1, y);
   else
