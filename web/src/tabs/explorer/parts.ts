@@ -37,10 +37,10 @@ export const makeParts = (x: Whole, server: ExplorerServer | null) => {
     chips,
     makeGloss(x),
     steps,
-    makeMosaic(x),
     makeHeadline(x),
     makeMore(x),
     makeSide(x),
+    makeMosaic(x), // it measures: once what may move it is written
     readout,
     heatmap, // it scrolls, which lays the page out: once all the rest is written
     chips.following,
