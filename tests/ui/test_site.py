@@ -50,6 +50,13 @@ def test_the_page_has_no_script_of_its_own(site: Path) -> None:
     assert "script-src 'self' 'wasm-unsafe-eval';" in page
 
 
+def test_what_the_page_opens_with_is_asked_for_before_the_style_sheet(site: Path) -> None:
+    page = (site / "index.html").read_text(encoding="utf-8")
+    script = re.search(r'<script src="data\.js[^>]*>', page)
+    assert script and not re.search("defer|async|module", script[0])
+    assert script.start() < page.index('rel="stylesheet"')
+
+
 def test_what_opens_the_page_stays_within_600_kb(site: Path) -> None:
     """Engine and plotly.js included, as a host that compresses sends it."""
     assert sizes(site)["page"] <= 600_000
