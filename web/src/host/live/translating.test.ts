@@ -27,7 +27,7 @@ const run = (
 it("steps and the end are told under the run's number, and the end is the answer", async () => {
   const { sent, answer } = run(async (name, given, { step }) => {
     expect([name, given]).toEqual(["stream", { direction: "de-en", text: "Haus", settings: {} }]);
-    for (let index = 0; index < 4; index++) {
+    for (let index = 0; index < 8; index++) {
       step!({ kind: "step", index } as never);
       await vi.advanceTimersByTimeAsync(60);
     }
@@ -35,9 +35,9 @@ it("steps and the end are told under the run's number, and the end is the answer
   });
   expect(await answer).toEqual({ kind: "trace" });
   expect(sent).toEqual([
-    // the newest after 100 ms each
-    { kind: "step", index: 1, run: 7 },
+    // the newest after 200 ms each
     { kind: "step", index: 3, run: 7 },
+    { kind: "step", index: 7, run: 7 },
     { kind: "trace", run: 7 },
   ]);
 });

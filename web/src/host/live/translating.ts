@@ -11,7 +11,7 @@ const TOLD = 500; // ms between two messages of the bytes that came
  * Milliseconds that a step waits for newer ones: one is drawn in the time of many, and a short
  * translation is whole by then.
  */
-const HELD = 100;
+const HELD = 200;
 
 /** What is to be translated, under the number by which the explorer knows the answers. */
 export interface Wanted {
