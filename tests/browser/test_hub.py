@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +21,8 @@ from translator.ui.serve import Server
 from translator.ui.shortlist import Listed
 
 pytestmark = pytest.mark.browser
+Opened = Callable[[Mapping[str, Path], str], Page]
+CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 LISTED = Listed("Helsinki-NLP/opus-mt-de-en", 2_000_000, "apache-2.0", ("de", "en"))
 OTHER = Listed("facebook/m2m100_418M", 1_940_000_000, "mit")
 ROW = ".hub li:has-text('opus-mt-de-en')"
@@ -39,28 +42,51 @@ def served(
 
 
 @pytest.fixture
-def page(request: pytest.FixtureRequest, browser: Browser, tiny_checkpoint: Path, tmp_path: Path) -> Iterator[Page]:
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    """Opens a page with the checkpoints of some folders and the hub at an address."""
+    with ExitStack() as closing:
+
+        def open_(folders: Mapping[str, Path], endpoint: str) -> Page:
+            hub = Hub([LISTED, OTHER], folder=tmp_path / "fetched", endpoint=endpoint)
+            models = Models(dict(folders), device="cpu", hub=hub)
+            models.get(next(iter(folders)))
+            server = Server(models, server_name="127.0.0.1", server_port=free_port())
+            closing.callback(server.close)
+            context = browser.new_context(viewport={"width": 1440, "height": 900})
+            closing.callback(context.close)
+            page, faults = context.new_page(), []
+            page.set_default_timeout(60_000)
+            page.on("pageerror", lambda error: faults.append(str(error)))
+            page.goto(server.url)
+            page.wait_for_selector(".hub-open")
+            closing.callback(lambda: pytest.fail(str(faults)) if faults else None)
+            return page
+
+        yield open_
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest, opened: Opened, tiny_checkpoint: Path) -> Page:
     """A page with one checkpoint of its own; the hub's is `served`, or there is none."""
     endpoint = getattr(request, "param", None) or request.getfixturevalue("served").endpoint
-    hub = Hub([LISTED, OTHER], folder=tmp_path / "fetched", endpoint=endpoint)
-    models = Models({"tiny": tiny_checkpoint}, device="cpu", hub=hub)
-    models.get("tiny")
-    server = Server(models, server_name="127.0.0.1", server_port=free_port())
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    opened, faults = context.new_page(), []
-    opened.set_default_timeout(60_000)
-    opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.goto(server.url)
-    opened.wait_for_selector(".hub-open")
-    yield opened
-    context.close()
-    server.close()
-    assert not faults
+    return opened({"tiny": tiny_checkpoint}, endpoint)
 
 
 def directions(page: Page) -> list[str]:
     """Those that can be seen."""
     return page.locator("#direction label:visible").all_inner_texts()
+
+
+def test_beside_both_pairs_the_models_of_the_hub_are_in_sight_too(opened: Opened, served: Any) -> None:
+    page = opened({name: CHECKPOINTS / name for name in ("de-en", "en-zh")}, served.endpoint)
+    assert len(directions(page)) == 2
+    for width in (390, 724, 860, 1024, 1241, 1280, 1366, 1381, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        button = page.get_by_role("button", name="More models", exact=True)
+        assert button.get_attribute("title") == "More models"
+        hidden = page.eval_on_selector("#direction .wrap", "wrap => wrap.scrollWidth - wrap.clientWidth")
+        assert hidden <= 1, width
 
 
 def test_a_model_is_fetched_by_one_press_and_can_be_stopped_on_the_way(page: Page, served: Any, tmp_path: Path) -> None:

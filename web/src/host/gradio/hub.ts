@@ -96,7 +96,7 @@ class HubPage {
     this.timer = window.setTimeout(() => void this.look(), AGAIN);
   }
   private draw(): void {
-    this.opener.textContent = t("More models");
+    this.opener.textContent = this.opener.title = t("More models");
     this.dialog.update(this.props());
     const here = new Set(this.list?.models.filter(({ state }) => state === "here").map(nameOf));
     const lacking = this.names.filter((name) => !here.has(name));
