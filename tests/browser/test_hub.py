@@ -85,7 +85,7 @@ def test_beside_both_pairs_the_models_of_the_hub_are_in_sight_too(opened: Opened
         settle(page)
         button = page.get_by_role("button", name="More models", exact=True)
         assert button.get_attribute("title") == "More models"
-        hidden = page.eval_on_selector("#direction .wrap", "wrap => wrap.scrollWidth - wrap.clientWidth")
+        hidden = button.evaluate("({ parentElement: all }) => all.scrollWidth - all.clientWidth")
         assert hidden <= 1, width
 
 
