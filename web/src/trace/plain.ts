@@ -16,11 +16,10 @@ const nested = ({ layers, heads, rows, columns, values }: Maps): Nested[] =>
     ),
   );
 
-/** null while nothing is whole. */
+/** null while nothing is whole; maps are copied when they are read. */
 export const plainTrace = (trace: Translation | null | undefined): object | null => {
   if (!trace || !trace.heads) return null;
-  const maps = Object.fromEntries(KINDS.map((kind) => [kind, nested(trace.maps[kind]!)]));
-  return {
+  const plain = {
     source: trace.source,
     direction: trace.direction,
     translation: trace.translation,
@@ -36,6 +35,10 @@ export const plainTrace = (trace: Translation | null | undefined): object | null
     ),
     hypotheses: trace.steps.map(({ b }) => (b ?? []).map(({ s, n }) => ({ text: s, score: n }))),
     roles: Object.fromEntries(KINDS.map((kind) => [kind, trace.heads![kind].role])),
-    ...maps,
   };
+  for (const kind of KINDS) {
+    const get = () => nested(trace.maps[kind]!);
+    Object.defineProperty(plain, kind, { enumerable: true, get });
+  }
+  return plain;
 };

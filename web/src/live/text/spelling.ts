@@ -11,5 +11,5 @@ export function spelling(tokenizer: Tokenizer): string[] {
   const before = ids.find((id) => /^[\p{L}\p{N}]+$/u.test(tokenizer.decode([id])));
   if (before === undefined) return ids.map((id) => tokenizer.decode([id]));
   const start = tokenizer.decode([before]).length;
-  return ids.map((id) => tokenizer.decode([before, id]).slice(start));
+  return ids.map((id) => tokenizer.added?.(id) ?? tokenizer.decode([before, id]).slice(start));
 }

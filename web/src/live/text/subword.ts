@@ -79,6 +79,10 @@ export class SubwordTokenizer implements Tokenizer {
     return makeToken(id, surface(piece), { space: piece.startsWith(" ") });
   }
 
+  added(id: number): string | undefined {
+    return id >= FIRST_PIECE ? this.pieces[id] : undefined;
+  }
+
   /**
    * One pre-token: characters, or their bytes, merged as long as any merge is known, the best one
    * first.

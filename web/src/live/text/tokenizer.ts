@@ -34,6 +34,8 @@ export interface Tokenizer {
   decode(ids: readonly number[]): string;
   tokens(ids: readonly number[]): Token[];
   token(id: number): Token;
+  /** What an id adds to a text behind a letter, where that needs no decoding. */
+  added?(id: number): string | undefined;
 }
 
 /** A tokenizer's file, src.json or tgt.json. */
