@@ -7,6 +7,7 @@ import type { ModelConfig } from "./engine/config";
 import { Transformer } from "./engine/transformer";
 import type { FiguresFile } from "./figures";
 import { Refusal } from "./refusal";
+import type { Coming } from "./store";
 import { loadTokenizer } from "./text/load";
 import { spelling as spellingOf } from "./text/spelling";
 import type { Tokenizer, TokenizerFile } from "./text/tokenizer";
@@ -41,9 +42,6 @@ export interface Bundle {
   /** The lab's figures, to be filled in. */
   figures?: FiguresFile;
 }
-
-/** What is here, or is on its way. */
-type Coming<T> = T | Promise<T>;
 
 /**
  * The parts of a checkpoint as they were fetched; `fill` writes the weights into the memory that it

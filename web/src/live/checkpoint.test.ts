@@ -19,8 +19,10 @@ beforeAll(async () => {
   vi.resetModules();
   vi.doMock("./store", () => ({
     fetchFile: async (file: FileEntry, how: Fetching) => fetched(file, how),
-    fetchInto: async (room: Uint8Array, file: FileEntry, how: Fetching) =>
-      room.set(await fetched(file, how)),
+    fetchInto: async (room: Promise<Uint8Array>, file: FileEntry, how: Fetching) => {
+      const bytes = await fetched(file, how);
+      (await room).set(bytes);
+    },
   }));
   vi.doMock("./text/chinese", async (original) => ({
     ...(await original<object>()),

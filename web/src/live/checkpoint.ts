@@ -85,8 +85,8 @@ export async function fetchCheckpoint(
 }
 
 /**
- * The weights are asked for as soon as there is memory for them; what else there is to do is done
- * while they come.
+ * Everything is asked for at once. The weights wait for the engine's memory, and what else there is
+ * to do is done while they come.
  */
 async function putTogether(
   manifest: Manifest,
@@ -101,25 +101,38 @@ async function putTogether(
     const packed = new Blob([await bytes(file)]).stream();
     return (await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json()) as T;
   };
-  const [engine, config] = await Promise.all([
+  const { weights, profile, figures, chinese, languages } = files;
+  let give: (room: Uint8Array) => void;
+  const memory = new Promise<Uint8Array>((done) => (give = done));
+  const [engine, config] = [
     bytes(engineOf(manifest)).then((module) => WebAssembly.compile(module)),
     parsed<ConfigFile>(files.config),
-  ]);
-  const { weights, profile, figures, chinese, languages } = files;
-  const fill = (room: Uint8Array) => fetchInto(room, weights, how(weights));
-  const [bundle] = await Promise.all([
-    loadBundle(engine, {
-      config,
-      src: parsed<TokenizerFile>(files.src),
-      tgt: parsed<TokenizerFile>(files.tgt),
-      ...(profile ? { profile: parsed<Profile>(profile) } : {}),
-      ...(figures ? { figures: parsed<FiguresFile>(figures) } : {}),
+  ];
+  const parts = {
+    src: parsed<TokenizerFile>(files.src),
+    tgt: parsed<TokenizerFile>(files.tgt),
+    ...(profile ? { profile: parsed<Profile>(profile) } : {}),
+    ...(figures ? { figures: parsed<FiguresFile>(figures) } : {}),
+  };
+  const filled = fetchInto(memory, weights, how(weights));
+  const fill = (room: Uint8Array) => {
+    give(room);
+    return filled;
+  };
+  const loaded = async () =>
+    loadBundle(await engine, {
+      config: await config,
+      ...parts,
       weights: { sha256: weights.sha256, size: weights.size, fill },
-    }),
+    });
+  const [bundle] = await Promise.all([
+    loaded(),
     chinese && !chineseIsKnown() ? unpacked<ChineseFile>(chinese).then(useChinese) : undefined,
     languages && !languagesAreKnown()
       ? unpacked<LanguagesFile>(languages).then(useLanguages)
       : undefined,
+    // one that fails before it is waited for ends the others
+    ...[filled, engine, config, ...Object.values(parts)],
   ]);
   return bundle;
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { areKept, fetchFile, Lost, megabytes, type FileEntry } from "./store";
+import { areKept, fetchFile, fetchInto, Lost, megabytes, type FileEntry } from "./store";
 
 const PART = 2 ** 22;
 const BYTES = Uint8Array.from({ length: PART + 1000 }, (_, at) => (at * 31 + (at >> 8)) & 255);
@@ -109,6 +109,38 @@ describe("a file", () => {
     expect(held.size).toBe(0);
     host({ bytes: wrong }, {});
     expect(Buffer.compare(await fetchFile(entry()), BYTES)).toBe(0);
+  });
+
+  it("is read in several parts at once, before there is room for it", async () => {
+    const long = Uint8Array.from({ length: 5 * PART + 9 }, (_, at) => (at >> 7) & 255);
+    host({ bytes: long });
+    await fetchFile(entry(long));
+    let asked = 0;
+    const { open } = caches as unknown as { open: () => Promise<{ match: Match }> };
+    type Match = (key: string) => Promise<unknown>;
+    const cache = await open();
+    const match: Match = (key) => cache.match(key).finally(() => void asked++);
+    vi.stubGlobal("caches", { open: async () => ({ ...cache, match }) });
+    let give: (room: Uint8Array) => void;
+    const room = new Promise<Uint8Array>((done) => (give = done));
+    const coming = fetchInto(room, entry(long));
+    await vi.waitFor(() => expect(asked).toBe(1 + 4)); // is it whole, and four parts
+    const found = new Uint8Array(long.length);
+    give!(found);
+    await coming;
+    expect(Buffer.compare(found, long)).toBe(0);
+    expect(asked).toBe(1 + 6);
+  });
+
+  it("whose parts cannot be read any more comes again", async () => {
+    host({});
+    await fetchFile(entry());
+    const match = async () => Promise.reject(new Error("the disk"));
+    const put = async () => undefined;
+    vi.stubGlobal("caches", { open: async () => ({ match, put }) });
+    const ranges = host({});
+    expect(Buffer.compare(await fetchFile(entry()), BYTES)).toBe(0);
+    expect(ranges).toEqual([undefined]);
   });
 
   it("that is longer than published, or not there, is refused", async () => {

@@ -22,6 +22,9 @@ export interface Fetching {
   progress?: (received: number) => void;
 }
 
+/** What is here, or is on its way. */
+export type Coming<T> = T | Promise<T>;
+
 /** The connection was lost for good; what came is kept. */
 export class Lost extends Refusal {
   override name = "Lost";
@@ -29,20 +32,26 @@ export class Lost extends Refusal {
 
 export const CACHE = "attention-explorer-weights";
 const PART = 2 ** 22;
+/** Parts that are read at once: in WebKit each question goes through the page's thread. */
+const AHEAD = 4;
 const TRIES = 4;
 const PAUSE = 500; // ms, twice as long after each try
 
-/** Fetch a file into `room`, which has its size; what is here already is not asked for again. */
+/**
+ * Fetch a file into `room`, which has its size and may come later than the file's first bytes; what
+ * is here already is not asked for again.
+ */
 export async function fetchInto(
-  room: Uint8Array,
+  room: Coming<Uint8Array>,
   file: FileEntry,
   how: Fetching = {},
 ): Promise<void> {
   const kept = await Kept.open(file);
   for (let attempt = 0; ; attempt++) {
+    const whole = kept.isWhole(); // asked before: an answer waits for the page's thread
     await arrive(room, file, kept, how);
-    if (await kept.isWhole()) return;
-    if (digest(room) === file.sha256) return kept.markWhole();
+    if (await whole) return;
+    if (digest(await room) === file.sha256) return kept.markWhole();
     await kept.remove();
     if (attempt)
       throw new Refusal(
@@ -69,7 +78,12 @@ function digest(bytes: Uint8Array): string {
  * All bytes, whatever it takes: what was kept, then the rest, again from where a connection was
  * lost.
  */
-async function arrive(room: Uint8Array, file: FileEntry, kept: Kept, how: Fetching): Promise<void> {
+async function arrive(
+  room: Coming<Uint8Array>,
+  file: FileEntry,
+  kept: Kept,
+  how: Fetching,
+): Promise<void> {
   let received = await kept.read(room);
   how.progress?.(received);
   for (let tries = 0; received < file.size;) {
@@ -92,7 +106,7 @@ async function arrive(room: Uint8Array, file: FileEntry, kept: Kept, how: Fetchi
 
 /** Read from `start` on as far as the connection lasts; how many bytes are here then. */
 async function download(
-  room: Uint8Array,
+  coming: Coming<Uint8Array>,
   start: number,
   file: FileEntry,
   kept: Kept,
@@ -106,6 +120,7 @@ async function download(
   let at = answer.status === 206 ? start : 0; // a host without ranges begins anew
   const reader = answer.body!.getReader();
   try {
+    const room = await coming;
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return at;
@@ -140,23 +155,27 @@ class Kept {
   }
 
   /** Copy the parts that are here, from the first on; how many bytes they are. */
-  async read(room: Uint8Array): Promise<number> {
+  async read(coming: Coming<Uint8Array>): Promise<number> {
     const { size } = this.file;
+    const asked: Promise<Uint8Array | undefined>[] = [];
     let received = 0;
-    let next = this.part(0);
-    while (received < size) {
-      const bytes = await next;
+    for (let next = 0; received < size;) {
+      for (; asked.length < AHEAD && next * PART < size; next++) asked.push(this.part(next));
+      const bytes = await asked.shift();
       if (bytes?.length !== Math.min(PART, size - received)) break;
+      (await coming).set(bytes, received);
       received += bytes.length;
-      if (received < size) next = this.part(received / PART); // comes while this one is copied
-      room.set(bytes, received - bytes.length);
     }
     return received;
   }
 
   private async part(at: number): Promise<Uint8Array | undefined> {
-    const found = await this.cache?.match(this.address(at));
-    return found && new Uint8Array(await found.arrayBuffer());
+    try {
+      const found = await this.cache?.match(this.address(at));
+      return found && new Uint8Array(await found.arrayBuffer());
+    } catch {
+      return undefined; // it is fetched
+    }
   }
 
   /** Keep the parts that are whole now that bytes `from` up to `to` have come. */
@@ -172,7 +191,8 @@ class Kept {
   }
 
   async isWhole(): Promise<boolean> {
-    return (await this.cache?.match(this.address("whole"))) !== undefined;
+    const mark = this.cache?.match(this.address("whole")).catch(() => undefined);
+    return (await mark) !== undefined;
   }
 
   async markWhole(): Promise<void> {

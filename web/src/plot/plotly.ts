@@ -73,19 +73,26 @@ export const loadPlotly = (address: string, lost: (why: string) => void, tries =
 
 const LATEST = 2000; // ms
 
-/** Do, once, what takes long after the first map was drawn without plotly.js, or soon anyway. */
-export const afterSketch = (run: () => void): void => {
-  let waits = true;
-  const once = () => {
-    if (waits) run();
-    waits = false;
+/** Do, once, `when` the first map was drawn without plotly.js, or soon anyway. */
+const bySketch =
+  (when: (then: () => void) => void) =>
+  (run: () => void): void => {
+    let waits = true;
+    const once = () => {
+      if (waits) run();
+      waits = false;
+    };
+    addEventListener("explorer-sketched", () => when(once), { once: true });
+    setTimeout(once, LATEST);
   };
-  // the frame behind the map's has to be there: only then it is seen
-  const frame = (then: () => void) => requestAnimationFrame(then);
-  const painted = () => frame(() => frame(() => setTimeout(once)));
-  addEventListener("explorer-sketched", painted, { once: true });
-  setTimeout(once, LATEST);
-};
+
+/** What others compute, and the page waits for. */
+export const whenSketched = bySketch((then) => then());
+
+const frame = (then: () => void) => requestAnimationFrame(then);
+
+/** What takes long: the frame behind the map's has to be there, for only then it is seen. */
+export const afterSketch = bySketch((then) => frame(() => frame(() => setTimeout(then))));
 
 /** Fetch plotly.js at once, but run it, which takes long, after the first map. */
 export const bringPlotly = (address: string, lost: (why: string) => void): void => {

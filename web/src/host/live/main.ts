@@ -9,7 +9,7 @@ import { fetchWords, pageLanguage } from "../../i18n/language";
 import { t } from "../../i18n/words";
 import { ANSWERED } from "../../live/calls";
 import { CACHE } from "../../live/store";
-import { afterSketch, bringPlotly } from "../../plot/plotly";
+import { afterSketch, bringPlotly, whenSketched } from "../../plot/plotly";
 import type { LabServer } from "../../protocol/lab";
 import type { ExplorerServer } from "../../protocol/server";
 import { answersOnly, askLab } from "../../state/ask";
@@ -73,11 +73,15 @@ const translating = (client: Client, weights: Weights, send: (message: object) =
 };
 
 /**
- * Who translated here before finds the model in memory: it is read from what is kept while the page
- * is looked at.
+ * Who translated here before finds the model in memory: what is kept is read as soon as the first
+ * map is there. Later it would wait for Plotly's first drawing: in WebKit all that a worker asks
+ * for goes through the page's thread.
  */
-const recallModel = async (client: Client): Promise<void> => {
-  if (await caches.has(CACHE)) await client.call("recall", { direction: direction() });
+const recallModel = async (client: Client, direction: string): Promise<void> => {
+  const sketched = new Promise<void>(whenSketched);
+  if (!(await caches.has(CACHE))) return;
+  await sketched;
+  await client.call("recall", { direction });
 };
 
 /** Where this browser cannot compute, what was translated beforehand stays; the page says so. */
@@ -139,13 +143,16 @@ const dress = (first: string): void => {
 
 const open = async (): Promise<void> => {
   const first = opensWith();
+  const { version } = site();
+  const client = new Client(`worker.js?v=${version}`, `manifest.json?v=${version}`);
+  const computes = canCompute();
+  // no caches, or nothing in them: it comes when it is wanted
+  if (computes) void recallModel(client, first).catch(() => undefined);
   await fetchWords(pageLanguage());
   dress(first);
   const line = document.querySelector<HTMLElement>("#weights")!;
   // wherever they are waited for
   mountTabs((panel) => panel.querySelector(".weights-place")?.append(line));
-  const { version } = site();
-  const client = new Client(`worker.js?v=${version}`, `manifest.json?v=${version}`);
   const weights = new Weights(line, client, direction, (name) => offerOf(name)?.size);
   const server = liveServer(client, weights, () => "offline.html") as unknown as ExplorerServer &
     LabServer;
@@ -167,11 +174,8 @@ const open = async (): Promise<void> => {
   });
   const positions = document.querySelector<HTMLElement>("#positions")!;
   whenFirstShown("positions-tab", () => mountPositions(positions, client, weights));
-  const computes = canCompute();
   if (computes) {
     translating(client, weights, send);
-    // no caches, or nothing in them: it comes when it is wanted
-    afterSketch(() => void recallModel(client).catch(() => undefined));
     document.querySelector("#source-text")!.addEventListener("focusin", (event) => {
       if (event.isTrusted) weights.prepare(direction());
     });
