@@ -7,42 +7,12 @@ of pairs (`.tsv`, gzipped or not), of which `--column` says what is read.
 from __future__ import annotations
 
 import argparse
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from translator.errors import InputError
 from translator.text.lines import read_lines
-
-WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
-"""Letters, with apostrophes within: don't."""
-
-
-def words_of(sentence: str) -> set[str]:
-    """The words of a sentence without regard to case; a typographic apostrophe is one as well."""
-    return set(WORD.findall(sentence.replace("’", "'").casefold()))
-
-
-def meetings(words: Sequence[str], sentences: Iterable[str]) -> dict[str, int]:
-    """In how many of `sentences` each of `words` occurs."""
-    wanted = {word.casefold() for word in words}
-    found: Counter[str] = Counter()
-    for sentence in sentences:
-        found.update(wanted & words_of(sentence))
-    return {word: found[word.casefold()] for word in words}
-
-
-def read_words(path: Path, count: int) -> list[str]:
-    """The first `count` words of a list, each once.
-
-    Raises:
-        InputError: the file cannot be read, or has fewer.
-    """
-    words = list(dict.fromkeys(word for line in read_lines(path) if (word := line.strip())))
-    if len(words) < count:
-        raise InputError(f"{path} holds {len(words):,} words, not {count:,}; ask for fewer with --count")
-    return words[:count]
+from translator.training.rare import meetings, read_words
 
 
 def sentences_of(path: Path, column: int) -> Iterable[str]:

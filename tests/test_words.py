@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.words import main, meetings
+from benchmarks.words import main
+from translator.training.rare import meetings
 
 SENTENCES = ["Das Haus, das Haus!", "Don’t go to the house.", "DON'T.", "Die Straße ist lang.", "ein Haustier"]
 

@@ -1,4 +1,4 @@
-"""The commands `train`, `prepare`, `evaluate`, `adequacy` and `describe`."""
+"""The commands `train`, `prepare`, `rare`, `evaluate`, `adequacy` and `describe`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ SETTINGS: dict[str, tuple[type, str]] = {
     "beam": (int, "width of the beam"),
     "length_penalty": (float, "strength of the length penalty"),
     "max_length": (int, "produced tokens at most, end of sentence included"),
+}
+
+RARE: dict[str, tuple[type, str]] = {
+    "count": (int, "words of the list that are asked about (default: 10,000)"),
+    "least": (int, "sentences from which on a word is not rare (default: 10)"),
+    "most": (int, "pairs for each word at most (default: 10)"),
+    "tried": (int, "pairs for each word that the checkpoint judges (default: 30)"),
+    "bound": (float, "nats a token that the rest of a target may lose (default: 0.3)"),
+    "seed": (int, "seed (default: 1)"),
 }
 
 
@@ -51,6 +60,22 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--out", required=True, type=Path, metavar="DIR", help="output folder: the data that training reads"
     )
     command.set_defaults(run=_prepare)
+
+    command = commands.add_parser(
+        "rare", help="add pairs with rare words, in the place of common ones, to training text"
+    )
+    command.add_argument("list", type=Path, metavar="LIST", help="words of the source language, the commonest first")
+    command.add_argument("--data", required=True, type=Path, metavar="DIR", help="folder that training reads")
+    command.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="output folder: the same with the corpus 'rare' in train"
+    )
+    command.add_argument("--model", required=True, help="checkpoint that judges: a name (en-zh), a folder, or a hub id")
+    command.add_argument("--revision", help="revision of a hub id: a commit (40 hex digits) or a branch")
+    for name, (kind, text) in RARE.items():
+        command.add_argument(f"--{name}", type=kind, default=argparse.SUPPRESS, help=text)
+    command.add_argument("--device", default="auto", help="device: auto (default), cpu or cuda")
+    command.add_argument("--threads", type=int, help="number of PyTorch threads")
+    command.set_defaults(run=_rare)
 
     command = commands.add_parser("evaluate", help="score a checkpoint on test files: BLEU, chrF, speed")
     command.add_argument(
@@ -132,6 +157,18 @@ def _prepare(args: argparse.Namespace) -> None:
     from translator.training.hold_out import HoldOut, prepare
 
     for name, count in prepare(read_settings(args.config, HoldOut), args.data, args.out).items():
+        print(f"{name}: {count:,}")
+
+
+def _rare(args: argparse.Namespace) -> None:
+    from translator.pipeline import load
+    from translator.training.rare import RarePlan, write_rare
+    from translator.training.self_training import Teacher
+
+    plan = RarePlan(**{name: getattr(args, name) for name in RARE if hasattr(args, name)})
+    bundle = load(args.model, device=args.device, revision=args.revision).bundle
+    told = write_rare(Teacher(bundle.model, bundle.src, bundle.tgt), plan, args.list, args.data, args.out)
+    for name, count in told.items():
         print(f"{name}: {count:,}")
 
 

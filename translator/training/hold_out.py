@@ -108,7 +108,7 @@ def prepare(plan: HoldOut, data: Path, out: Path) -> dict[str, int]:
     out.mkdir(parents=True, exist_ok=True)
     files = {"train": kept, SETS[0]: held[0::2], SETS[1]: held[1::2]}
     for name, pairs in files.items():
-        _write(out / f"{name}.tsv.gz", ("\t".join((p.src, p.tgt, p.corpus)) for p in pairs))
+        write_lines(out / f"{name}.tsv.gz", ("\t".join((p.src, p.tgt, p.corpus)) for p in pairs))
     counts = {name: len(pairs) for name, pairs in files.items()}
     for path in sorted({*folder.glob("*.tsv.gz"), *folder.glob("*.tsv")}):
         if path.name.split(".")[0] not in ("train", "extra"):
@@ -116,7 +116,7 @@ def prepare(plan: HoldOut, data: Path, out: Path) -> dict[str, int]:
     for side, name in enumerate((MONOLINGUAL, MONOLINGUAL_TARGET)):
         if any(plan.alone(side)):
             sentences = monolingual(plan, data, near, rng, side)
-            _write(out / f"{name}.txt.gz", sentences)
+            write_lines(out / f"{name}.txt.gz", sentences)
             counts[name] = len(sentences)
     return counts
 
@@ -232,7 +232,7 @@ def runs(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + size]) for i in range(max(1, len(words) - size + 1))} if words else set()
 
 
-def _write(path: Path, lines: Iterable[str]) -> None:
+def write_lines(path: Path, lines: Iterable[str]) -> None:
     """The same bytes for the same lines; a kill leaves the former file or this one."""
     part = path.with_suffix(".part")
     with open(part, "wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 from tqdm import tqdm
 
@@ -147,14 +148,19 @@ def _translated(
                 yield n, text, each
 
 
-@torch.inference_mode()
 def _mean_log_probs(model: Transformer, src: Sequence[Sequence[int]], tgt: Sequence[Sequence[int]]) -> list[float]:
     """Nats a target token, its end included, that `model` gives each pair of ids (without EOS)."""
-    found: list[float] = []
+    return [float(each.mean()) for each in log_probs(model, src, tgt)]
+
+
+@torch.inference_mode()
+def log_probs(model: Transformer, src: Sequence[Sequence[int]], tgt: Sequence[Sequence[int]]) -> list[Tensor]:
+    """The log-probability in nats that `model` gives each target token and the end, for each pair of ids (no EOS)."""
+    found: list[Tensor] = []
     for first in range(0, len(src), ROWS):
         part = slice(first, first + ROWS)
         batch = collate(src[part], tgt[part], model.config).to(model.output.weight.device)
         logits = model(batch.src, batch.tgt_in, batch.src_keep, batch.rows)
         nll = F.cross_entropy(logits.float(), batch.targets, reduction="none")
-        found += [-float(each.mean()) for each in nll.cpu().split([len(ids) + 1 for ids in tgt[part]])]
+        found += (-nll).cpu().split([len(ids) + 1 for ids in tgt[part]])
     return found
