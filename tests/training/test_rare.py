@@ -147,14 +147,16 @@ def test_chinese_words_are_jieba_s() -> None:
     assert kinds["book"] == kinds["magazine"] == {"n"} and kinds["read"] == kinds["recite"] == {"v"}
     assert kinds["red"] == kinds["crimson"] == {"a"} and dictionary.meanings("red")[0].text == "红色"
     assert dictionary.meanings("yesterday")[0].text == "昨天" and kinds["yesterday"] == {"t"}
-    pairs = [Pair(f"He wants to read {n} a book today.", f"他今天想读{n}一本书。", "x") for n in range(60)]
-    near = Neighbours([*(pair.src for pair in pairs), "to recite a", "a magazine today"])
+    pairs = [Pair(f"He has to read {n}. The book is good.", f"他必须读{n}。书很好。", "x") for n in range(60)]
+    near = Neighbours([*(pair.src for pair in pairs), "to recite the", "the magazine is"])
     made = list(candidates(["recite", "magazine"], pairs, dictionary, near, PLAN))
     assert {each.word for each in made} == {"recite", "magazine"}
     for each in made:
         n = re.findall(r"\d+", each.pair.src)[0]
-        swapped = {"recite": (f"He wants to recite {n} a book today.", f"他今天想朗诵{n}一本书。"),
-                   "magazine": (f"He wants to read {n} a magazine today.", f"他今天想读{n}一本杂志。")}  # fmt: skip
+        swapped = {
+            "recite": (f"He has to recite {n}. The book is good.", f"他必须朗诵{n}。书很好。"),
+            "magazine": (f"He has to read {n}. The magazine is good.", f"他必须读{n}。杂志很好。"),
+        }
         assert (each.pair.src, each.pair.tgt) == swapped[each.word]
 
 
