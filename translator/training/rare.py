@@ -154,9 +154,9 @@ def find_slots(pairs: Sequence[Pair], dictionary: Dictionary, counts: Mapping[st
         texts = [pair.tgt[start:end] for start, end in spans]
         standing, alone = set(texts), set(words(pair.src, dictionary.languages[0]))  # "e-mail" is one word here
         here = [[each for each in dictionary.meanings(word) if each.text in standing] for word in row]
-        owners = Counter(each.text for those in here for each in those)
+        owners = Counter(each.text for those in here for each in those)  # a word that stands twice counts twice
         for i, (word, those) in enumerate(zip(row, here, strict=True)):
-            if len(those) != 1 or counts[word] < COMMON or row.count(word) > 1:
+            if len(those) != 1 or counts[word] < COMMON:
                 continue
             meaning = those[0]
             at_start = i == 0 or pair.src[: places[i][0]].rstrip()[-1:] in tuple('.!?"')
