@@ -26,7 +26,8 @@ def test_it_opens_and_translates_without_a_network(context: BrowserContext, host
     page.reload()
     page.wait_for_selector("#attention-detail .xtick")
     check(type_and_translate(page, PREPARED), tiny)
-    assert host.asked[asked:] == []
+    # the browser itself looks for a newer service worker, when it likes and online
+    assert [path for path, _ in host.asked[asked:] if not path.startswith("/sw.js")] == []
 
 
 def test_damaged_weights_are_refused_and_fetched_again(context: BrowserContext, host: Any, tiny: Translator) -> None:
