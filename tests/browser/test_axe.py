@@ -27,7 +27,7 @@ def faults(page: Page, where: str) -> list[str]:
     ]
 
 
-@pytest.mark.timeout(600)  # three minutes on a slow host
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1440)])
 def test_nothing_is_against_a_rule(open_page: Callable[..., Page], scheme: Any, width: int) -> None:
     page = open_page(width=width, color_scheme=scheme)
