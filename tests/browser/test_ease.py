@@ -261,7 +261,7 @@ def test_figures_and_cards_speak_the_language_of_the_page(open_page: Callable[..
         assert f" {axis} %{{x}}<br>%{{z:.4f}}<extra></extra>" in hover
     page.click("[data-language=de]")
     page.get_by_role("tab", name="Über").click()
-    assert page.inner_text("#about .model-cards") == "Modellkarten"
+    expect(page.locator("#about .model-cards")).to_have_text("Modellkarten")
 
 
 def test_a_finger_on_a_figure_scrolls_the_page_and_its_bar_hides_nothing(open_page: Callable[..., Page]) -> None:
