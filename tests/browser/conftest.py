@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page, Route, expect
 
 from benchmarks.served import free_port
 from tests.browser.regular import RENDERERS, Regular
@@ -26,6 +26,8 @@ CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 PATIENCE = 60_000
 OPENS_IN_CHINESE = ("en-zh", "de-en")  # a host may choose the order; most tests type English
 HELD_AT_MOST = 30.0  # seconds: what a test that failed leaves does not wait for ever
+
+expect.set_options(timeout=PATIENCE)  # else five seconds, which a slow host takes for one translation
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 import translator
 from benchmarks.shown import pick, trace, wait_shown, wait_translated
@@ -43,7 +43,7 @@ def test_a_word_left_out_is_marked_and_asked_about(open_page: Callable[..., Page
     entry.locator(".doubts").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector(".lab-views [data-view=omissions][aria-selected=true]")
-    assert page.input_value("#lab-text") == TEXT
+    expect(page.locator("#lab-text")).to_have_value(TEXT)
 
 
 def test_what_is_typed_next_is_not_said_to_be_left_out(open_page: Callable[..., Page]) -> None:
@@ -57,7 +57,7 @@ def test_what_is_typed_next_is_not_said_to_be_left_out(open_page: Callable[..., 
 
 def test_where_a_word_went_is_asked_by_keys(open_page: Callable[..., Page]) -> None:
     page = open_page(LINK)
-    assert page.locator(".went").is_hidden()
+    expect(page.locator(".went")).to_be_hidden()
     page.locator(".chips.src .chip").nth(1).press("Enter")
     where = page.locator(".went")
     where.wait_for()

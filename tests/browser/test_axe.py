@@ -13,7 +13,15 @@ from benchmarks.shown import settle
 
 pytestmark = pytest.mark.browser
 
-TABS = ("Explorer", "Compare", "Positions", "Lab", "Lesson", "About")
+TABS = {
+    "Explorer": "#attention-detail .xtick",
+    "Compare": "#compare [data-side=b] .xtick",
+    "Positions": "#position-heatmap .main-svg",
+    "Lab": ".lab-grid .lab-head",
+    "Lesson": ".lx:not([aria-busy]) .plot .main-svg",
+    "About": "#about h2",
+}
+"""The tabs, and what of each is there last."""
 
 
 def faults(page: Page, where: str) -> list[str]:
@@ -32,8 +40,9 @@ def faults(page: Page, where: str) -> list[str]:
 def test_nothing_is_against_a_rule(open_page: Callable[..., Page], scheme: Any, width: int) -> None:
     page = open_page(width=width, color_scheme=scheme)
     found = []
-    for tab in TABS:
+    for tab, last in TABS.items():
         page.get_by_role("tab", name=tab, exact=True).click()
+        page.locator(last).locator("visible=true").first.wait_for()
         settle(page)
         for folded in page.locator("#about .label-wrap:visible").all():
             folded.click()
@@ -52,6 +61,7 @@ def test_nothing_that_opens_is_against_a_rule(open_page: Callable[..., Page]) ->
         page.locator(part).first.click()
         found += faults(page, part)
     page.get_by_role("tab", name="Lesson", exact=True).click()
+    page.wait_for_selector(TABS["Lesson"])
     for station in range(12):
         page.locator(".lx .stations a").nth(station).click()
         found += faults(page, f"station {station + 1}")

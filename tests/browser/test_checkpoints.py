@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.served import free_port
 from benchmarks.shown import pick, shown, trace, wait_shown, wait_translated
@@ -57,7 +57,7 @@ def chosen(page: Page) -> dict[str, int]:
 def test_what_is_named_is_listed_first_and_the_shipped_stay(page: Page) -> None:
     listed = page.eval_on_selector_all("#direction input", "all => all.map(each => each.value)")
     assert listed[:4] == ["opus-mt-de-en", "tiny", "de-en", "en-zh"]
-    assert page.inner_text("#direction label.selected") == "opus-mt-de-en"
+    expect(page.locator("#direction label.selected")).to_have_text("opus-mt-de-en", use_inner_text=True)
     names = page.eval_on_selector_all("#direction label", "all => all.map(each => each.innerText.trim())")
     assert names[:4] == ["opus-mt-de-en", "tiny", "Deutsch → English", "English → 中文"]
 
@@ -122,7 +122,7 @@ def test_exports_and_links_name_the_checkpoint_itself(page: Page, address: str) 
     page.goto("about:blank")
     page.goto(link)
     wait_translated(page, "wir", direction="tiny")
-    assert page.evaluate("document.querySelector('#direction input:checked').value") == "tiny"
+    page.wait_for_function("document.querySelector('#direction input:checked').value === 'tiny'")
 
 
 def test_the_address_chooses_any_of_them(page: Page, address: str) -> None:

@@ -30,7 +30,8 @@ def test_the_first_press_counts_even_while_the_page_opens(open_page: Callable[..
     press(page, MINE)
     assert held, "no example was on its way"
     for route in held:
-        route.continue_()
+        with page.expect_response(route.request.url):
+            route.continue_()
     settle(page)
     assert page.input_value("#source-text textarea") == MINE
     assert shown(page)["source"] == MINE
@@ -58,7 +59,7 @@ def test_who_comes_back_finds_the_own_sentence_and_head(open_page: Callable[...,
         page.wait_for_selector("#attention-detail .xtick")
         page.go_back()
     wait_translated(page, MINE)
-    assert page.input_value("#source-text textarea") == MINE
+    expect(page.locator("#source-text textarea")).to_have_value(MINE)
     wait_shown(page, layer=4, head=2, step=1)
     if way == "back":
         page.go_forward()
@@ -68,7 +69,7 @@ def test_who_comes_back_finds_the_own_sentence_and_head(open_page: Callable[...,
 def test_a_text_in_the_address_is_translated(open_page: Callable[..., Page]) -> None:
     page = open_page("?direction=de-en&text=Ich+lerne+Deutsch.")
     wait_translated(page, "Ich lerne Deutsch.")
-    assert page.input_value("#source-text textarea") == "Ich lerne Deutsch."
+    expect(page.locator("#source-text textarea")).to_have_value("Ich lerne Deutsch.")
 
 
 def test_two_tabs_keep_to_themselves(open_page: Callable[..., Page], address: str) -> None:

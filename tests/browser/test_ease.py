@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -24,7 +25,7 @@ def test_the_page_speaks(open_page: Callable[..., Page], language: str, word: st
     page = open_page()
     page.click(f"[data-language={language}]")
     page.wait_for_function(f"document.querySelector('#translate').textContent.trim() === '{word}'")
-    assert page.get_attribute("html", "lang") == lang
+    expect(page.locator("html")).to_have_attribute("lang", lang)
     expect(page.locator("#page-title p")).to_have_text(tagline)
     page.wait_for_function("document.documentElement.scrollHeight <= 900")  # the maps give way in the next frame
 
@@ -49,11 +50,12 @@ def test_dark_is_dark_and_stays(open_page: Callable[..., Page]) -> None:
     assert scale
     page.reload()
     page.wait_for_selector("#attention-detail .xtick")
-    assert page.evaluate("document.body.classList.contains('dark')")
+    expect(page.locator("body")).to_contain_class("dark")
 
 
 def test_a_phone_needs_no_sideways_scroll_and_has_large_targets(open_page: Callable[..., Page]) -> None:
     page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     small = page.evaluate("""[...document.querySelectorAll('.ax button, .ax select, #translate, #step-slider')]
         .filter(n => n.offsetParent && n.getBoundingClientRect().height < 40)
@@ -123,6 +125,7 @@ def test_compare_shows_both_and_their_difference(open_page: Callable[..., Page])
     page.get_by_role("tab", name="Compare").click()
     page.wait_for_selector("#compare [data-side=b] .xtick")
     read = "side => document.querySelector(`#compare ${side}`).firstChild.data[0].z"
+    settle(page)
     a, b = (page.evaluate(read, f"[data-side={side}] .map") for side in "ab")
     if page.locator("#compare .map.difference:visible").count():
         difference = page.evaluate(read, ".map.difference")
@@ -137,16 +140,19 @@ def test_two_typed_sentences_are_compared(open_page: Callable[..., Page]) -> Non
     page = open_page()
     page.get_by_role("tab", name="Compare").click()
     page.wait_for_selector("#compare [data-side=b] .xtick")
-    assert page.is_visible("#compare .board")
+    expect(page.locator("#compare .board")).to_be_visible()
     for side, text in (("a", "Ja."), ("b", "Mein kleiner Bruder und ich gehen heute in den alten Park.")):
         page.locator(f"#compare-direction-{side} label", has_text="Deutsch").click()
         page.fill(f"#compare-{side} textarea", text)
+    settle(page)
     before = page.inner_text("#compare .said >> nth=1")
     page.click("#compare-run")
     page.wait_for_function("before => document.querySelectorAll('#compare .said')[1].innerText !== before", arg=before)
-    assert page.inner_text("#compare .why").startswith("A is ")
-    assert not page.is_visible("#compare .board") and page.get_by_text("Where the heads differ most").is_hidden()
+    expect(page.locator("#compare .why")).to_have_text(re.compile("^A is "), use_inner_text=True)
+    expect(page.locator("#compare .board")).to_be_hidden()
+    expect(page.get_by_text("Where the heads differ most")).to_be_hidden()
     page.click("[data-language=de]")
+    expect(page.locator("[data-language=de]")).to_have_attribute("aria-pressed", "true")
     page.fill("#compare-b textarea", "ja " * 300)
     page.click("#compare-run")
     page.wait_for_function("/Satz B: .* erlaubt sind höchstens/.test(document.querySelector('#compare').innerText)")
@@ -159,15 +165,20 @@ def test_a_pair_has_its_direction_whatever_gradio_puts_back(open_page: Callable[
         let times = 0;
         document.addEventListener('change', event => {
             if (event.target.closest('#compare-direction-a') && event.target.value === 'de-en' && !times++)
-                setTimeout(() => document.querySelector('#compare-direction-a input[value=en-zh]').click(), 30);
+                setTimeout(() => {
+                    document.querySelector('#compare-direction-a input[value=en-zh]').click();
+                    window.put_back = true;
+                }, 30);
         }, true);
     }""")
     page.get_by_role("tab", name="Compare").click()
     chosen = "document.querySelector('#compare-direction-a input:checked')?.value"
     page.wait_for_selector("#compare [data-side=b] .xtick")
+    page.wait_for_function(f"window.put_back && {chosen} === 'de-en'")
     settle(page)
     assert page.evaluate(chosen) == "de-en"
     page.locator("#compare-direction-a label", has_text="English →").click()
+    page.wait_for_function(f"{chosen} === 'en-zh'")
     settle(page)
     assert page.evaluate(chosen) == "en-zh", "what a visitor chooses stays"
 
@@ -205,7 +216,7 @@ def test_arrows_choose_the_neighbouring_radio(open_page: Callable[..., Page]) ->
     for key, want in (("ArrowRight", "false,true"), ("ArrowDown", "true,false"), ("ArrowLeft", "false,true")):
         page.keyboard.press(key)
         page.wait_for_function(f"{checked} === '{want}'")
-        assert page.evaluate("document.activeElement.checked")
+        page.wait_for_function("document.activeElement.checked")
 
 
 def test_one_step_drives_both_sides_of_a_comparison(open_page: Callable[..., Page]) -> None:
@@ -218,12 +229,14 @@ def test_one_step_drives_both_sides_of_a_comparison(open_page: Callable[..., Pag
         return Math.round(axis.p2l(frame.y + frame.height / 2 - plot.y - axis._offset)); })"""
     for step in (1, 2):
         page.locator("#compare-step").fill(str(step))
+        told = f"Step {step} of {page.get_attribute('#compare-step', 'max')}"
+        expect(page.locator("#compare .where")).to_have_text(told, use_inner_text=True)
         assert page.evaluate(read) == [step - 1, step - 1]
-        assert page.inner_text("#compare .where") == f"Step {step} of {page.get_attribute('#compare-step', 'max')}"
     before = page.locator("#compare .now").all_text_contents()
     page.focus("#compare-step")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.querySelector('#compare-step').value === '3'")
+    expect(page.locator("#compare-step")).to_have_value("3")
+    expect(page.locator("#compare .where")).to_contain_text("Step 3 of")
     assert page.locator("#compare .now").all_text_contents() != before
     assert page.evaluate(read) == [2, 2]
 
@@ -237,10 +250,12 @@ def test_positions_follow_their_controls(open_page: Callable[..., Page]) -> None
     page.wait_for_function("document.querySelectorAll('#position-lines .legendtext').length === 2")
     page.focus("#position-length input[type=range]")
     columns = "document.querySelector('#position-similarity .js-plotly-plot')._fullLayout.xaxis.range[1] + 0.5"
+    settle(page)
     before = page.evaluate(columns)
     page.keyboard.press("ArrowRight")
     page.wait_for_function(f"{columns} === {before + 1}")
     page.click("[data-language=de]")
+    expect(page.locator("[data-language=de]")).to_have_attribute("aria-pressed", "true")
     page.fill("#position-curves input, #position-curves textarea", "999")
     page.keyboard.press("Enter")
     page.wait_for_function(
@@ -256,18 +271,20 @@ def test_figures_and_cards_speak_the_language_of_the_page(open_page: Callable[..
     for language, axis, curve in (("zh", "维度", "维 5"), ("de", "Dimension", "Dim. 5"), ("en", "dimension", "dim 5")):
         page.click(f"[data-language={language}]")
         page.wait_for_selector(f"#position-lines .legendtext >> text='{curve}'")
-        assert page.text_content("#position-heatmap .xtitle, #position-heatmap .x2title") == axis
-        hover = page.evaluate("document.querySelector('#position-heatmap .js-plotly-plot').data[0].hovertemplate")
-        assert f" {axis} %{{x}}<br>%{{z:.4f}}<extra></extra>" in hover
+        expect(page.locator("#position-heatmap .xtitle, #position-heatmap .x2title").first).to_have_text(axis)
+        hover = "document.querySelector('#position-heatmap .js-plotly-plot').data[0].hovertemplate"
+        told = f" {axis} %{{x}}<br>%{{z:.4f}}<extra></extra>"
+        page.wait_for_function(f"told => {hover}.includes(told)", arg=told)
     page.click("[data-language=de]")
     page.get_by_role("tab", name="Über").click()
-    expect(page.locator("#about .model-cards")).to_have_text("Modellkarten")
+    expect(page.locator("#about .model-cards").first).to_have_text("Modellkarten", use_inner_text=True)
 
 
 def test_a_finger_on_a_figure_scrolls_the_page_and_its_bar_hides_nothing(open_page: Callable[..., Page]) -> None:
     page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
     page.get_by_role("tab", name="Positions").tap()
     page.wait_for_selector("#position-heatmap .xtick")
+    settle(page)
     box = page.locator("#position-heatmap .nsewdrag").bounding_box()
     assert box is not None
     before = page.evaluate("scrollY")

@@ -92,8 +92,8 @@ def test_a_sentence_is_translated(open_page: Callable[..., Driver]) -> None:
     page.execute_script(TYPE, "#source-text textarea", "We are here.")
     page.find_element("css selector", "#source-text textarea").send_keys("\ue009\ue007")  # Control and Enter
     until(page, f"(({{ source, live }}) => source === 'We are here.' && !live)({SHOWN})")
-    assert page.execute_script("return document.querySelector('#translation textarea').value")
-    assert not page.execute_script("return document.body.classList.contains('busy')")
+    until(page, "document.querySelector('#translation textarea').value")
+    until(page, "!document.body.classList.contains('busy')")
 
 
 def test_another_head_is_drawn_as_sharply_as_the_first(open_page: Callable[..., Driver]) -> None:
@@ -127,6 +127,7 @@ def test_no_text_is_cut(open_page: Callable[..., Driver], width: int) -> None:
     page = open_page(width=width)
     cut = """return [...document.querySelectorAll('textarea')].filter(node => node.clientWidth)
         .filter(node => node.scrollHeight > node.clientHeight).map(node => node.closest('[id]').id)"""
+    settle(page)
     assert page.execute_script(cut) == []
     for tab, last in DRAWN.items():
         page.execute_script(OPEN, tab)

@@ -36,8 +36,7 @@ def test_the_first_example_is_whole_on_one_screen(open_page: Callable[..., Page]
     page, stored = open_page(), example(FIRST)
     assert page.input_value("#source-text textarea") == stored["source"]
     expect(page.locator("#translation textarea")).to_have_value(stored["translation"])
-    height = page.evaluate("document.documentElement.scrollHeight")
-    assert height <= 900
+    page.wait_for_function("document.documentElement.scrollHeight <= 900")  # the maps give way in the next frame
     assert texts(page, ".chips.src .chip") == [token["s"] for token in stored["src"]]
 
 
@@ -65,13 +64,13 @@ def test_hovering_a_cell_reads_out_its_weight(open_page: Callable[..., Page], ex
     page, stored = open_page(), example(FIRST)
     layer, head = chosen(page)
     row, column = 2, 4
+    settle(page)  # the map stands still
     spot = page.evaluate(
-        """([i, j]) => { const plot = document.querySelector('#attention-detail .plot');
-        const box = plot.getBoundingClientRect(), l = plot._fullLayout;
-        return [box.x + l.xaxis._offset + l.xaxis.l2p(j), box.y + l.yaxis._offset + l.yaxis.l2p(i)]; }""",
+        """([i, j]) => { const l = document.querySelector('#attention-detail .plot')._fullLayout;
+        return { x: l.xaxis._offset + l.xaxis.l2p(j), y: l.yaxis._offset + l.yaxis.l2p(i) }; }""",
         [row, column],
     )
-    page.mouse.move(*spot)
+    page.hover("#attention-detail .plot", position=spot)
     weight = stored["maps"]["cross"][layer, head, row, column]
     page.wait_for_function(f"document.querySelector('.readout').textContent.includes('{weight:.4f}')")
     said = page.inner_text(".readout")
@@ -95,9 +94,7 @@ def test_another_head_is_picked_without_a_request(open_page: Callable[..., Page]
 
 def test_a_click_on_a_tile_chooses_it(open_page: Callable[..., Page]) -> None:
     page = open_page()
-    box = page.locator("#attention-mosaic canvas").bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 5, box["y"] + 5)
+    page.click("#attention-mosaic canvas", position={"x": 5, "y": 5})
     page.wait_for_function(
         "document.querySelector('#layer').value === '0' && document.querySelector('#head').value === '0'"
     )

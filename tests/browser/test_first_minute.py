@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from benchmarks.shown import shown, trace, wait_shown, wait_translated
+from benchmarks.shown import settle, shown, trace, wait_shown, wait_translated
 
 pytestmark = pytest.mark.browser
 PRESSES = 8  # at most, besides the sentence's own letters
@@ -22,6 +22,7 @@ class Hand:
 
     def click(self, part: Locator) -> None:
         part.scroll_into_view_if_needed()
+        settle(self.page)  # nobody presses what moves
         box = part.bounding_box()
         assert box, "what is not seen cannot be pressed"
         self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

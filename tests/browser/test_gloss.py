@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.shown import settle
+
 pytestmark = pytest.mark.browser
 
 
@@ -49,6 +51,7 @@ def test_its_lines_do_not_lie_on_each_other_in_a_room_full_of_people(open_page: 
     page.locator(".chips.tgt .chip").first.focus()
     page.keyboard.press("f")
     page.wait_for_selector(".ax.presenting")
+    settle(page)
     assert page.evaluate("""[...document.querySelectorAll('#gloss li > *')].every(n =>
         parseFloat(getComputedStyle(n).lineHeight) >= 1.2 * parseFloat(getComputedStyle(n).fontSize))""")
     assert page.evaluate("(n => n.scrollHeight <= n.clientHeight + 1)(document.querySelector('#gloss'))")

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 from benchmarks.shown import settle, wait_translated
 
@@ -62,7 +62,7 @@ def test_a_text_that_is_too_long_is_said_once(open_page: Callable[..., Page], te
     page.wait_for_function("document.querySelector('.notice.error')?.textContent")
     said = page.inner_text("#input-health .bad b:not(.alarm)")
     page.wait_for_function("document.querySelector('.notice').classList.contains('vh')")
-    assert page.get_by_role("status").filter(has_text=said).count() == 1  # a screen reader hears it
+    expect(page.get_by_role("status").filter(has_text=said)).to_have_count(1)  # a screen reader hears it
     box = page.locator("#input-health .bad b:not(.alarm)").bounding_box()
     assert box is not None and box["x"] + box["width"] <= 390
     page.fill("#source-text textarea", "go")
@@ -105,7 +105,7 @@ def test_a_model_that_will_not_come_is_said(open_page: Callable[..., Page]) -> N
 
     page = open_page(routes={"**/component_server/*": answer})
     page.wait_for_selector(".notice.error:visible")
-    assert "not available" in page.inner_text(".notice")
+    expect(page.locator(".notice")).to_contain_text("not available", use_inner_text=True)
 
 
 def test_the_health_strip_counts_while_one_types(open_page: Callable[..., Page]) -> None:
@@ -152,9 +152,8 @@ def test_an_inspection_that_comes_after_the_translation_is_not_shown(open_page: 
             route.continue_()
 
     page = open_page(routes={"**/component_server/**": hold})
-    page.fill("#source-text textarea", "We are here.")
     with page.expect_request(lambda request: '"inspect"' in (request.post_data or "")):
-        page.keyboard.press("End")
+        page.fill("#source-text textarea", "We are here.")
     page.click("#translate")
     wait_translated(page, "We are here.")
     assert len(held) == 1

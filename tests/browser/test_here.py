@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 from benchmarks.shown import trace, wait_translated
 
@@ -68,7 +68,7 @@ def test_the_choice_is_kept_and_settings_are_followed(open_page: Callable[..., P
     page.wait_for_selector("#attention-detail .xtick")
     asked = calls(page)
     page.click(".settings-toggle")
-    assert page.is_checked("#compute-here")
+    expect(page.locator("#compute-here")).to_be_checked()
     page.click("#method label:has-text('beam')")
     page.fill("#setting-beam input[type=number]", "3")
     page.fill("#setting-length_penalty textarea, #setting-length_penalty input", "0,7")
@@ -96,8 +96,8 @@ def test_damaged_weights_are_refused(open_page: Callable[..., Page]) -> None:
 def test_without_simd_the_server_goes_on(open_page: Callable[..., Page]) -> None:
     page = open_page(DIRECTION, init="delete globalThis.WebAssembly;")
     page.click(".settings-toggle")
-    assert page.is_disabled("#compute-here")
-    assert "no WebAssembly SIMD" in page.inner_text(".compute-here")
+    expect(page.locator("#compute-here")).to_be_disabled()
+    expect(page.locator(".compute-here")).to_contain_text("no WebAssembly SIMD", use_inner_text=True)
     assert translated(page, TEXT)["asked"]
 
 
@@ -122,4 +122,4 @@ def test_it_can_be_stopped(open_page: Callable[..., Page]) -> None:
     page.wait_for_selector(".notice:has-text('Fetching the model')")
     page.keyboard.press("Escape")
     page.wait_for_selector(".notice:has-text('Stopped.')")
-    assert page.evaluate("!document.body.classList.contains('busy')")
+    page.wait_for_function("!document.body.classList.contains('busy')")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from benchmarks.served import free_port
 from benchmarks.shown import settle, wait_translated
@@ -72,35 +72,35 @@ def page(request: pytest.FixtureRequest, opened: Opened, tiny_checkpoint: Path) 
     return opened({"tiny": tiny_checkpoint}, endpoint)
 
 
-def directions(page: Page) -> list[str]:
+def directions(page: Page) -> Locator:
     """Those that can be seen."""
-    return page.locator("#direction label:visible").all_inner_texts()
+    return page.locator("#direction label:visible")
 
 
 def test_beside_both_pairs_the_models_of_the_hub_are_in_sight_too(opened: Opened, served: Any) -> None:
     page = opened({name: CHECKPOINTS / name for name in ("de-en", "en-zh")}, served.endpoint)
-    assert len(directions(page)) == 2
+    expect(directions(page)).to_have_count(2)
     for width in (390, 724, 860, 1024, 1241, 1280, 1366, 1381, 1920):
         page.set_viewport_size({"width": width, "height": 900})
         settle(page)
         button = page.get_by_role("button", name="More models", exact=True)
-        assert button.get_attribute("title") == "More models"
+        expect(button).to_have_attribute("title", "More models")
         hidden = button.evaluate("({ parentElement: all }) => all.scrollWidth - all.clientWidth")
         assert hidden <= 1, width
 
 
 def test_a_model_is_fetched_by_one_press_and_can_be_stopped_on_the_way(page: Page, served: Any, tmp_path: Path) -> None:
-    assert [each.strip() for each in directions(page)] == ["tiny"]
+    expect(directions(page)).to_have_text(["tiny"], use_inner_text=True)
     assert not served.asked, "nothing is fetched that nobody chose"
     served.flows.clear()
     page.get_by_role("button", name="More models").click()
-    assert page.get_by_role("dialog", name="Models from the hub").is_visible()
-    said = page.inner_text(ROW)
-    assert "German → English" in said and "2 MB" in said and "apache-2.0" in said
+    expect(page.get_by_role("dialog", name="Models from the hub")).to_be_visible()
+    for said in ("German → English", "2 MB", "apache-2.0"):
+        expect(page.locator(ROW)).to_contain_text(said, use_inner_text=True)
     page.get_by_role("button", name="Fetch: opus-mt-de-en").click()
     page.wait_for_selector(f"{ROW} progress")
     page.wait_for_function("() => document.querySelector('.hub progress')?.value > 0")
-    assert page.get_by_role("button", name="Fetch: m2m100_418M").is_disabled()
+    expect(page.get_by_role("button", name="Fetch: m2m100_418M")).to_be_disabled()
     page.get_by_role("button", name="Stop: opus-mt-de-en").click()
     page.get_by_role("button", name="Fetch: opus-mt-de-en").wait_for()
     page.wait_for_function("() => !document.querySelector('.hub progress')")
@@ -108,13 +108,14 @@ def test_a_model_is_fetched_by_one_press_and_can_be_stopped_on_the_way(page: Pag
     served.flows.set()
     page.get_by_role("button", name="Fetch: opus-mt-de-en").click()
     page.wait_for_selector(".hub", state="hidden")
-    assert page.inner_text("#direction label.selected").strip() == "opus-mt-de-en"
+    expect(page.locator("#direction label.selected")).to_have_text("opus-mt-de-en", use_inner_text=True)
     page.fill("#source-text textarea", SENTENCE)
     page.click("#translate")
     wait_translated(page, SENTENCE, direction="opus-mt-de-en")
     page.reload()
     page.wait_for_selector("#direction label:has(input[value='opus-mt-de-en'])")
-    assert [each.strip() for each in directions(page)] == ["tiny", "opus-mt-de-en"], "it stays for the next visitor"
+    # it stays for the next visitor
+    expect(directions(page)).to_have_text(["tiny", "opus-mt-de-en"], use_inner_text=True)
 
 
 def test_a_link_to_a_model_that_is_not_here_says_what_to_do(page: Page) -> None:
@@ -141,7 +142,7 @@ def test_the_list_is_against_no_rule_of_accessibility(page: Page, served: Any, s
 def test_without_a_network_the_list_says_so_and_the_page_translates(page: Page) -> None:
     page.click(".hub-open")
     page.wait_for_function("() => document.querySelector('.hub-note').textContent.includes('cannot be reached')")
-    assert page.get_by_role("button", name="Fetch: opus-mt-de-en").is_disabled()
+    expect(page.get_by_role("button", name="Fetch: opus-mt-de-en")).to_be_disabled()
     page.keyboard.press("Escape")
     page.wait_for_selector(".hub", state="hidden")
     page.fill("#source-text textarea", SENTENCE)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
+
+from benchmarks.shown import settle
 
 pytestmark = pytest.mark.browser
 
@@ -25,6 +28,7 @@ def test_every_writer_of_a_map_of_shares_is_named(open_page: Callable[..., Page]
     page = open_page(asked("contrast", step=2), shown=f"{FIRST} .xtick")
     names = page.locator(f"{FIRST} .xtick text")
     names.last.wait_for()
+    settle(page)
     shown = names.evaluate_all("all => all.filter(each => each.checkVisibility()).map(each => each.textContent)")
     columns = page.locator(f"{FIRST} .plot").evaluate("({ data }) => data[0].customdata[0].length")
     assert len(shown) == len(set(shown)) == columns
@@ -41,6 +45,7 @@ def test_on_a_phone_a_caption_stands_on_the_screen_and_a_legend_above_its_bars(
     page = open_page(asked("contrast", step=2), shown=f"{FIRST} .xtick", **phone)
     bars = page.locator(".lab-figures figure").nth(1)
     bars.locator(".legend").wait_for()
+    settle(page)
     for caption in page.locator(".lab-figures figcaption").all():
         assert caption.evaluate("({ scrollWidth }) => scrollWidth") <= 390 - 2 * 16
     figure = page.locator(FIRST)
@@ -59,9 +64,9 @@ def test_noise_is_asked_for_without_a_second_sentence(open_page: Callable[..., P
     page.locator(".lab-lines", has_text="With noise:").wait_for()
     page.locator(f"{FIRST} .xtick text", has_text="noise: ").first.wait_for()
     step = page.locator(".lab-options [aria-label='Step']")
-    assert int(step.input_value()) >= 1
+    expect(step).to_have_value(re.compile(r"^[1-9]\d*$"))
     page.locator(".lab-options [aria-label='Second sentence']").fill(TEXT.replace("bottle", "cup"))
     page.locator(".lab-ask-view").click()
     refusal = page.locator(".lab-view-error")
     refusal.wait_for()
-    assert "both a second sentence and noise on 'bottle'" in refusal.inner_text()
+    expect(refusal).to_contain_text("both a second sentence and noise on 'bottle'", use_inner_text=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 import translator
 from benchmarks.served import free_port
@@ -61,8 +61,9 @@ def translated(page: Page, direction: str) -> dict[str, Any]:
     return found
 
 
-def values(page: Page) -> list[str]:
-    return [page.input_value(SRC), page.input_value(TGT)]
+def expect_values(page: Page, src: str, tgt: str) -> None:
+    expect(page.locator(SRC)).to_have_value(src)
+    expect(page.locator(TGT)).to_have_value(tgt)
 
 
 def choose(page: Page, field: str, typed: str) -> None:
@@ -88,13 +89,13 @@ def test_languages_are_searched_by_keys_swapped_and_translated_between(
     page.wait_for_selector(SRC)
     choose(page, SRC, "Germ")
     choose(page, TGT, "fran\u00e7")
-    assert values(page) == ["German", "French"]
+    expect_values(page, "German", "French")
     assert page.get_attribute(SRC, "role") == "combobox"
-    assert page.get_by_role("combobox", name="Target language").count() >= 1
+    expect(page.get_by_role("combobox", name="Target language")).not_to_have_count(0)
     checkpoint = translated(page, "nllb:deu_Latn-fra_Latn")["checkpoint"]
     assert (checkpoint["src"], checkpoint["tgt"]) == ("deu_Latn", "fra_Latn")
     page.get_by_role("button", name="Swap languages").first.click()
-    assert values(page) == ["French", "German"]
+    expect_values(page, "French", "German")
     again = translated(page, "nllb:fra_Latn-deu_Latn")
     model = translator.load(tiny_multilingual, device="cpu")
     expected = model.translate(SENTENCE, src="fra_Latn", tgt="deu_Latn")
@@ -105,12 +106,12 @@ def test_languages_are_searched_by_keys_swapped_and_translated_between(
 def test_names_are_in_the_language_of_the_page(opened: Callable[..., Page]) -> None:
     page = opened("?direction=nllb:deu_Latn-zho_Hans")
     page.wait_for_selector(SRC)
-    assert values(page) == ["German", "Chinese (Simplified)"]
+    expect_values(page, "German", "Chinese (Simplified)")
     page.click(".chrome [data-language=de]")
-    assert values(page) == ["Deutsch", "Chinesisch (Vereinfacht)"]
+    expect_values(page, "Deutsch", "Chinesisch (Vereinfacht)")
     page.click(".chrome [data-language=zh]")
-    assert values(page)[0] == "德语"
-    assert page.get_attribute(SRC, "aria-label") == "源语言"
+    expect(page.locator(SRC)).to_have_value("德语")
+    expect(page.locator(SRC)).to_have_attribute("aria-label", "源语言")
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1440)])
@@ -131,21 +132,21 @@ def test_open_pickers_are_against_no_rule_of_accessibility(
 def test_a_link_remembers_the_languages(opened: Callable[..., Page]) -> None:
     page = opened("?direction=nllb&src=deu_Latn&tgt=fra_Latn")
     page.wait_for_selector(SRC)
-    assert values(page) == ["German", "French"]
+    expect_values(page, "German", "French")
     translated(page, "nllb:deu_Latn-fra_Latn")
-    link = page.evaluate("history.state.explorer") if page.evaluate("!!history.state?.explorer") else ""
-    assert "d=nllb%3Adeu_Latn-fra_Latn" in link
+    page.wait_for_function("history.state?.explorer?.includes('d=nllb%3Adeu_Latn-fra_Latn')")
+    link = page.evaluate("history.state.explorer")
     other = opened(link)
     wait_translated(other, SENTENCE, direction="nllb:deu_Latn-fra_Latn")
     other.wait_for_selector(SRC)
-    assert values(other) == ["German", "French"]
+    expect_values(other, "German", "French")
 
 
 def test_a_link_with_a_bad_code_is_refused_in_words_and_the_page_goes_on(opened: Callable[..., Page]) -> None:
     page = opened("?direction=nllb&src=deu_Latn&tgt=klingon")
     said = "() => document.querySelector('.notice.error')?.textContent.startsWith(\"The language is 'klingon'; this\")"
     page.wait_for_function(said)
-    assert values(page) == ["German", "klingon"]
+    expect_values(page, "German", "klingon")
     page.click(".chrome [data-language=de]")
     page.wait_for_function("() => document.querySelector('.notice.error')?.textContent.startsWith('Die Sprache ist')")
     choose(page, TGT, "Franz")
@@ -156,11 +157,13 @@ def test_compare_takes_two_pairs_of_one_checkpoint(opened: Callable[..., Page]) 
     link = "#compare=1&a=Das+Haus.&ad=nllb%3Adeu_Latn-fra_Latn&b=Das+Haus.&bd=nllb&k=cross&l=1&h=1&s=1"
     page = opened(link)
     page.wait_for_selector("#compare-ask .languages input >> nth=3")
-    names = page.eval_on_selector_all("#compare-ask .languages input", "all => all.map(each => each.value)")
-    assert names == ["German", "French", "German", "Chinese (Simplified)"]
+    fields = page.locator("#compare-ask .languages input")
+    expect(fields).to_have_count(4)
+    for number, name in enumerate(("German", "French", "German", "Chinese (Simplified)")):
+        expect(fields.nth(number)).to_have_value(name)
     shown = page.locator("#compare")
     shown.get_by_text("fra_Latn").first.wait_for()
-    assert shown.get_by_text("deu_Latn").count()
+    expect(shown.get_by_text("deu_Latn")).not_to_have_count(0)
     page.focus("#compare-ask .languages input >> nth=3")
     page.keyboard.type("Dutch")
     page.keyboard.press("Enter")
@@ -175,7 +178,7 @@ def test_the_lab_asks_in_the_languages_that_are_chosen(opened: Callable[..., Pag
     with page.expect_request(lambda request: '"fn_name":"lab_board"' in (request.post_data or "")) as asked:
         page.click("#lab-tab-button")
     assert '"direction":"nllb:deu_Latn-fra_Latn"' in (asked.value.post_data or "")
-    assert page.is_visible(SRC), "they hold for the lab too"
+    expect(page.locator(SRC)).to_be_visible()  # they hold for the lab too
 
 
 def test_exports_name_the_languages(opened: Callable[..., Page], tmp_path: Path) -> None:
@@ -188,7 +191,7 @@ def test_exports_name_the_languages(opened: Callable[..., Page], tmp_path: Path)
     download.value.save_as(path)
     info = translator.Trace.load(path).checkpoint
     assert (info.src_language, info.tgt_language) == ("deu_Latn", "fra_Latn")
-    assert "nllb (German → French)" in page.inner_text("#explorer")
+    expect(page.locator("#explorer")).to_contain_text("nllb (German → French)", use_inner_text=True)
     page.locator(".export").get_by_role("button", name="Python").click()
-    program = page.locator(".snippet pre").inner_text()
-    assert 'src="deu_Latn", tgt="fra_Latn"' in program
+    program = page.locator(".snippet pre")
+    expect(program).to_contain_text('src="deu_Latn", tgt="fra_Latn"', use_inner_text=True)

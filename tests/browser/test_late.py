@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 from benchmarks.shown import settle, trace, wait_translated
 
@@ -42,18 +42,19 @@ def test_a_first_translation_that_is_stopped_leaves_a_word(open_page: Callable[.
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     page.wait_for_selector(".ax :text('Nothing translated yet.')")
-    assert page.inner_text(".notice") == "Stopped."
+    expect(page.locator(".notice")).to_have_text("Stopped.", use_inner_text=True)
 
 
 def test_what_is_written_into_a_comparison_stays_when_its_examples_come(open_page: Callable[..., Page]) -> None:
     late: list[Route] = []
     page = open_page("?direction=de-en", routes={"**/de-en-in-*.json": lambda route: late.append(route)})
-    page.get_by_role("tab", name="Compare").click()
+    with page.expect_request("**/de-en-in-den*.json"), page.expect_request("**/de-en-in-dem*.json"):
+        page.get_by_role("tab", name="Compare").click()
     page.fill("#compare-a textarea", "We are here.")
     assert len(late) == 2
     let_come(page, late)
     page.wait_for_selector("#compare .said:visible")
+    expect(page.locator("#compare-b textarea")).to_have_value("Ich laufe in dem Park.")
     assert page.input_value("#compare-a textarea") == "We are here."
-    assert page.input_value("#compare-b textarea") == "Ich laufe in dem Park."
     page.get_by_role("button", name="too tired / too wide").click()
     page.wait_for_function("document.querySelector('#compare-a textarea').value.includes('too tired')")

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from benchmarks.shown import pick, settle, shown, wait_shown, wait_translated
 
@@ -165,7 +165,7 @@ def test_fields_are_as_tall_as_their_text_where_the_browser_does_not_see_to_it(o
     assert not page.evaluate(low) and page.evaluate(height) > one
     page.fill("#source-text textarea", "Ja.")
     own = "document.querySelector('#source-text textarea').style.getPropertyValue('--fit')"
-    assert page.evaluate(own) == "48px", "it is as low as its text again; its row may be higher"
+    page.wait_for_function(f"{own} === '48px'")  # it is as low as its text again; its row may be higher
 
 
 def test_what_has_the_focus_can_be_seen(open_page: Callable[..., Page]) -> None:
@@ -191,14 +191,16 @@ def test_the_settings_open_right_below_their_button(open_page: Callable[..., Pag
     for width in (390, 1280):
         resize(page, width)
         page.click(".settings-toggle")
+        expect(page.locator("#settings")).to_be_visible()
+        settle(page)
         button, panel = (page.locator(each).bounding_box() for each in (".settings-toggle", "#settings"))
         assert button is not None and panel is not None
         assert 0 <= panel["y"] - button["y"] - button["height"] <= 16
-        assert "Dekodierung" in page.inner_text("#settings")
+        expect(page.locator("#settings")).to_contain_text("Dekodierung", use_inner_text=True)
         page.keyboard.press("Tab")
         assert page.evaluate("!!document.activeElement.closest('#settings')")
         page.click(".settings-toggle")
-        assert page.locator("#settings").is_hidden()
+        expect(page.locator("#settings")).to_be_hidden()
 
 
 def test_the_captions_of_a_map_of_one_word_are_whole(open_page: Callable[..., Page]) -> None:

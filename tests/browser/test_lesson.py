@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from benchmarks.shown import settle
 
@@ -65,12 +67,11 @@ def drawn(page: Any) -> None:
 def test_a_link_opens_its_station_with_its_sentence(visit: Any) -> None:
     page = visit("#lesson=scores&t=Ich%20renne%20in%20dem%20Park.&d=de-en")
     drawn(page)
-    assert page.input_value("#lesson-text") == "Ich renne in dem Park."
-    assert page.text_content(".lx h1") == "From scores to weights"
+    expect(page.locator("#lesson-text")).to_have_value("Ich renne in dem Park.")
+    expect(page.locator(".lx h1")).to_have_text("From scores to weights")
     page.wait_for_selector(".lx .equation .katex .sqrt")
-    size = page.evaluate("document.fonts.check('16px KaTeX_Main')")
-    assert size, "the formula's own letters came without a network"
-    assert "scores = query @ key.transpose" in page.text_content(".lx .code")
+    page.wait_for_function("document.fonts.check('16px KaTeX_Main')")  # the formula's own letters, without a network
+    expect(page.locator(".lx .code")).to_contain_text("scores = query @ key.transpose")
     labels = page.eval_on_selector_all(".lx .ytick text", "nodes => nodes.map(node => node.textContent)")
     assert labels[0] == "Ich" and labels[-1] == "</s>"
 
@@ -123,24 +124,24 @@ def test_a_station_may_come_before_its_words(visit: Any) -> None:
     page.evaluate("teach()")
     drawn(page)
     page.wait_for_selector(".lx .answers label")
-    assert page.text_content(".lx h1") == "Text to tokens"
+    expect(page.locator(".lx h1")).to_have_text("Text to tokens")
 
 
 def test_a_question_is_answered_and_the_way_goes_on(visit: Any) -> None:
     page = visit("#lesson=masks")
     drawn(page)
     page.click(".lx .check")
-    assert page.text_content(".lx .why") == "Choose an answer first."
+    expect(page.locator(".lx .why")).to_have_text("Choose an answer first.")
     page.click(".lx .answers label >> nth=1")
     page.click(".lx .check")
-    assert page.text_content(".lx .why").startswith("Not quite.")
+    expect(page.locator(".lx .why")).to_have_text(re.compile(r"^Not quite\."))
     page.click(".lx .answers label >> nth=0")
     page.click(".lx .check")
-    assert page.text_content(".lx .why").startswith("Right.")
+    expect(page.locator(".lx .why")).to_have_text(re.compile(r"^Right\."))
     page.click(".lx .next")
     drawn(page)
-    assert page.evaluate("location.hash") == "#lesson=heads"
-    assert page.query_selector(".lx .stations li:nth-child(6) svg") is not None
+    page.wait_for_function("location.hash === '#lesson=heads'")
+    page.wait_for_selector(".lx .stations li:nth-child(6) svg", state="attached")
 
 
 def test_the_sentence_is_the_pages(visit: Any) -> None:
@@ -151,8 +152,8 @@ def test_the_sentence_is_the_pages(visit: Any) -> None:
     page.wait_for_function("document.querySelector('.lx .plot').textContent.includes('Haus')")
     assert page.query_selector(".lx .plot b") is None
     page.click("#tabs button[data-tab-id=explorer-tab]")
-    assert page.input_value("#source-text textarea") == "Das Haus ist alt. <b>%{x}"
-    assert page.evaluate("location.hash") == ""
+    expect(page.locator("#source-text textarea")).to_have_value("Das Haus ist alt. <b>%{x}")
+    page.wait_for_function("location.hash === ''")
     page.fill("#source-text textarea", "Guten Morgen!")
     page.click("#tabs button[data-tab-id=lesson-tab]")
     page.wait_for_function("document.querySelector('.lx .plot').textContent.includes('Guten')")
@@ -174,19 +175,21 @@ def test_a_refusal_is_told_and_can_be_mended(visit: Any) -> None:
     page.fill("#lesson-text", " ")
     page.click(".lx .ask button")
     page.wait_for_selector(".lx .notice:not([hidden])")
-    assert "blank" in page.text_content(".lx .notice")
+    expect(page.locator(".lx .notice")).to_contain_text("blank")
     assert page.locator(".lx .notice button").count() == 0, "asking once more would not help"
     page.fill("#lesson-text", "Ich renne.")
     page.click(".lx .ask button")
     drawn(page)
-    assert page.is_hidden(".lx .notice")
+    expect(page.locator(".lx .notice")).to_be_hidden()
 
 
 @pytest.mark.parametrize(("language", "title"), [("zh", "看原文"), ("de", "Der Blick auf die Quelle")])
 def test_a_phone_in_other_languages_has_no_sideways_scroll(visit: Any, language: str, title: str) -> None:
     page = visit("#lesson=cross", language=language, width=390)
     drawn(page)
-    assert page.text_content(".lx h1") == title
+    expect(page.locator(".lx h1")).to_have_text(title)
+    page.wait_for_selector(".lx .answers label")
+    settle(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     touched = ".stations a, .views button, .ways .btn:not([hidden]), .answers label"
     small = page.evaluate(

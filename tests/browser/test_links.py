@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from benchmarks.shown import shown, trace, wait_shown, wait_translated
 
@@ -19,15 +19,15 @@ pytestmark = pytest.mark.browser
 def test_what_a_link_says_wrongly_is_left_out(open_page: Callable[..., Page], settings: str) -> None:
     page = open_page("#t=We+are+here.&d=en-zh" + settings)
     wait_translated(page, "We are here.")
-    assert not page.evaluate("document.body.classList.contains('busy')")
+    page.wait_for_function("!document.body.classList.contains('busy')")
 
 
 @pytest.mark.parametrize("direction", ["opus-mt-fr-en", "xx"])
 def test_a_link_to_a_model_that_is_not_here_is_said(open_page: Callable[..., Page], direction: str) -> None:
     page = open_page(f"#t=Bonjour+le+monde&d={direction}")
     page.wait_for_function(f"document.querySelector('.notice.error').textContent.includes('no direction {direction}')")
+    page.wait_for_function("!document.body.classList.contains('busy')")
     assert shown(page)["source"] != "Bonjour le monde"
-    assert not page.evaluate("document.body.classList.contains('busy')")
 
 
 def test_a_link_put_into_an_open_page_is_followed(open_page: Callable[..., Page]) -> None:
@@ -59,7 +59,7 @@ def test_a_link_carries_a_forced_beginning(open_page: Callable[..., Page]) -> No
     said = page.inner_text(".notice:has-text(' on translated with ')")
     link = page.evaluate("history.state.explorer")
     other = open_page(link)
-    assert other.inner_text(".notice:has-text(' on translated with ')") == said
+    expect(other.locator(".notice:has-text(' on translated with ')")).to_have_text(said, use_inner_text=True)
     assert trace(other)["tgt"] == trace(page)["tgt"]
 
 
@@ -74,8 +74,8 @@ def test_a_view_is_taken_away_as_link_numbers_and_picture(open_page: Callable[..
     asked = {"step": 2, "word": None, "against": None}
     link = "#" + urlencode({"lab": "contrast", "d": "de-en", "t": "Ich renne.", "o": json.dumps({"step": 2})})
     page = open_page(link, shown=".lab-take [data-take=csv]")
-    assert page.get_attribute(".lab-views [aria-selected=true]", "data-view") == "contrast"
-    assert page.input_value("#lab-text") == "Ich renne."
+    expect(page.locator(".lab-views [aria-selected=true]")).to_have_attribute("data-view", "contrast")
+    expect(page.locator("#lab-text")).to_have_value("Ich renne.")
     page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
     page.click(".lab-take [data-take=link]")
     page.wait_for_function("window.copied")

@@ -118,7 +118,8 @@ def test_an_explorer_works_in_a_page_of_others(bare_page: Callable[..., Page]) -
     expect(box.locator(".stepout")).to_contain_text("Step 3 of")
     picks = page.evaluate("window.picks.one")
     assert picks[-1]["head"] == 2 and picks[-1]["step"] == 2 and picks[-1]["kind"] == "cross"
-    assert box.locator(".settings-toggle").is_hidden() and box.get_by_text("Offline page").is_hidden()
+    expect(box.locator(".settings-toggle")).to_be_hidden()
+    expect(box.get_by_text("Offline page")).to_be_hidden()
 
 
 def test_two_on_a_page_do_not_disturb_each_other(bare_page: Callable[..., Page]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from benchmarks.opening import DESK, opening
 from translator.figures.style import Theme, signed_scale
@@ -42,8 +42,8 @@ def test_maps_are_drawn_though_plotly_failed_at_first(open_page: Callable[..., P
 
 def test_a_visitor_is_told_when_maps_cannot_be_drawn(open_page: Callable[..., Page]) -> None:
     page = open_page(routes={"**/plotly*.js": lambda route: route.abort()}, shown=".notice.error", locale="de-DE")
-    assert page.locator(".chips.src .chip").count() > 3
-    assert "Bitte lade die Seite neu" in page.inner_text(".notice.error")
+    page.wait_for_function("document.querySelectorAll('.chips.src .chip').length > 3")
+    expect(page.locator(".notice.error")).to_contain_text("Bitte lade die Seite neu", use_inner_text=True)
 
 
 def test_the_page_is_small(browser: Browser, address: str) -> None:
@@ -58,7 +58,7 @@ def test_a_figure_has_the_colours_of_its_theme(open_page: Callable[..., Page], s
     page.get_by_role("tab", name="Positions").click()
     page.wait_for_selector("#position-heatmap .xtick:visible")
     colour = "document.querySelector('#position-heatmap .plot').data[0].colorscale[4][1]"
-    assert page.evaluate(colour) == signed_scale(scheme)[4][1]
+    page.wait_for_function(f"{colour} === '{signed_scale(scheme)[4][1]}'")
     page.click("#page-chrome .theme")
     other = signed_scale("dark" if scheme == "light" else "light")[4][1]
     page.wait_for_function(f"{colour} === '{other}'")

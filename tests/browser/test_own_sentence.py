@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.served import free_port
-from benchmarks.shown import shown, trace, wait_shown, wait_translated
+from benchmarks.shown import settle, shown, trace, wait_shown, wait_translated
 from tests.browser.typed import SEEN, type_into
 from translator.ui.hub import Hub
 from translator.ui.models import Models
@@ -101,7 +101,7 @@ def test_another_direction_brings_its_example_where_an_example_is_shown(open_pag
         expect(page.locator("#translation textarea")).to_have_value(shown(page)["translation"])
         assert shown(page)["source"] == first
         expect(page.locator(".export .model")).to_contain_text(way)
-        assert not page.evaluate("document.body.matches('.other-pair, .other-text')")
+        page.wait_for_function("!document.body.matches('.other-pair, .other-text')")
 
 
 def test_a_refusal_goes_with_the_next_letter_and_dims_the_old_translation(open_page: Callable[..., Page]) -> None:
@@ -127,6 +127,7 @@ def test_an_emptied_field_has_no_count_of_words(open_page: Callable[..., Page]) 
     type_into(page, "")
     expect(page.locator("#input-health")).to_have_text("nothing typed yet")
     page.wait_for_function("getComputedStyle(document.querySelector('#translation textarea')).opacity < 0.6")
+    settle(page)  # both are as pale as they become
     assert page.evaluate(SEEN, "#copy") == page.evaluate(SEEN, "#translation textarea"), (
         "one field, its button included"
     )
@@ -169,6 +170,7 @@ def test_long_names_of_rows_stay_apart(open_page: Callable[..., Page], width: in
     wait_translated(page, text)
     page.locator(".chips.tgt .chip", has_text="grandmother").click()  # the chosen row's name is bold
     page.wait_for_function("document.querySelector('.stepout').innerText.includes('grandmother')")
+    settle(page)
     for left, between in page.evaluate(BESIDE):
         assert left >= 0 and between >= 4, (left, between)
 
@@ -266,7 +268,7 @@ def test_the_page_opens_with_the_pair_of_the_browsers_language(
     page = open_page(server=unordered, locale=locale)
     wait_shown(page, direction=pair)
     page.wait_for_function(f"document.querySelector('#direction input:checked').value === '{pair}'")
-    assert page.input_value("#source-text textarea") == trace(page)["source"]
+    expect(page.locator("#source-text textarea")).to_have_value(trace(page)["source"])
 
 
 def test_a_candidate_that_is_clicked_begins_the_rest_anew(open_page: Callable[..., Page]) -> None:
@@ -284,10 +286,10 @@ def test_a_candidate_that_is_clicked_begins_the_rest_anew(open_page: Callable[..
     assert page.locator(".chips.tgt .chip").first.inner_text() == before
     expect(page.locator(".notice")).to_contain_text(f"translated with {word}")
     expect(page.locator(".settings-toggle")).to_contain_text("first 2 tokens given")
-    assert page.input_value("#translation textarea").split()[1].startswith(word)
+    expect(page.locator("#translation textarea")).to_have_value(re.compile(rf"^\s*\S+\s+{re.escape(word)}"))
     page.click("[data-export=python]")
     ids = [token["id"] for token in trace(page)["tgt"][:2]]
-    assert f"prefix={ids}" in page.inner_text(".snippet pre")
+    expect(page.locator(".snippet pre")).to_contain_text(f"prefix={ids}", use_inner_text=True)
 
 
 WORDS = "() => Number(document.querySelector('#input-health .counts b').textContent)"
@@ -314,7 +316,7 @@ def test_every_tab_counts_the_same_words(open_page: Callable[..., Page], way: st
     found.append(page.evaluate(WORDS))
     page.get_by_role("tab", name="Lesson").click()
     page.wait_for_selector(".lx:not([aria-busy]) .plot .main-svg")
-    assert page.input_value("#lesson-text") == text
+    expect(page.locator("#lesson-text")).to_have_value(text)
     found.append(int(page.locator(".lx .numbers dt:has-text('words') + dd").inner_text()))
     assert found == [words] * 3
 

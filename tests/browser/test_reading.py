@@ -134,6 +134,8 @@ def test_the_python_program_needs_no_scrolling(open_page: Callable[..., Page]) -
         page = open_page("?direction=de-en", width=width)
         translate(page, SENTENCES["de-en"])
         page.click("[data-export=python]")
+        page.wait_for_selector(".snippet pre")
+        settle(page)
         box = (
             "(n => [n.scrollWidth - n.clientWidth, n.closest('dialog').scrollWidth - n.closest('dialog').clientWidth])"
         )
@@ -154,6 +156,7 @@ def test_on_paper_stand_sentence_translation_map_and_its_label(open_page: Callab
         ".saying",
     ]  # fmt: skip
     page.set_viewport_size({"width": 1040, "height": 700})  # A4 lying on its side, less its margins
+    settle(page)
     width, height = page.evaluate("""[...document.querySelectorAll('.work > .head, #attention-detail .plot, #ask')]
         .map(n => n.getBoundingClientRect())
         .reduce(([x, y], r) => [Math.max(x, r.right), Math.max(y, r.bottom)], [0, 0])

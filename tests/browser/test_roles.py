@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.shown import pick, shown, trace, wait_translated
+from benchmarks.shown import pick, settle, shown, trace, wait_translated
 from tests.browser.typed import type_into
 
 pytestmark = pytest.mark.browser
@@ -45,6 +45,7 @@ def test_choosing_a_role_shows_a_row_in_which_the_head_does_it(open_page: Callab
             page.locator(".chips.src .chip" if kind == "encoder" else ".chips.tgt .chip").nth(step).click()
             button.click()
             page.wait_for_function(f"document.querySelector('.roles [aria-pressed=true]').innerText.includes('{name}')")
+            settle(page)  # the same role may have been pressed for another kind of attention
             seen = shown(page)
             row = seen["query" if kind == "encoder" else "step"]
             assert np.argmax(found[kind][seen["layer"]][seen["head"]][row]) == row + offset, (kind, name)
@@ -105,11 +106,7 @@ def test_heads_that_are_laid_over_each_other_are_shown_so_and_by_their_own_legen
     open_page: Callable[..., Page],
 ) -> None:
     page = open_page()
-    box = page.locator("#attention-mosaic canvas").bounding_box()
-    assert box
-    page.keyboard.down("Shift")
-    page.mouse.click(box["x"] + 8, box["y"] + 8)
-    page.keyboard.up("Shift")
+    page.click("#attention-mosaic canvas", position={"x": 8, "y": 8}, modifiers=["Shift"])
     expect(page.locator("#attention-arcs")).to_be_visible()
     expect(page.locator("#attention-arcs .legend button")).to_have_count(2)
     expect(page.locator(".foot .scale")).to_be_hidden()
@@ -134,7 +131,9 @@ def test_tabs_name_what_heads_do_alike(open_page: Callable[..., Page]) -> None:
     page.locator(".lab-kinds button", has_text="Encoder").click()
     switches = page.locator(f".lab-head[data-head^='encoder:{layer}:']")
     switches.first.wait_for()
-    assert [each.get_attribute("title") for each in switches.all()] == usually
+    expect(switches).to_have_count(len(usually))
+    for switch, role in zip(switches.all(), usually, strict=True):
+        expect(switch).to_have_attribute("title", role)
 
     page.get_by_role("tab", name="Lesson").click()
     page.locator(".lx .stations a", has_text="Several heads at once").click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -28,7 +29,7 @@ def test_too_tired_and_too_wide_open_at_it_where_the_two_differ_and_a_link_bring
     page.get_by_role("button", name="too tired / too wide").click()
     now = page.locator("#compare [data-side=a] .now")
     expect(now).to_contain_text("it looks at")
-    assert page.get_attribute("#compare [data-kind=encoder]", "aria-pressed") == "true"
+    expect(page.locator("#compare [data-kind=encoder]")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#compare .where")).to_contain_text("Query 8")
     tired, wide = (example(name)["maps"]["encoder"][:, :, 7] for name in ("en-zh-tired", "en-zh-wide"))
     apart = abs(tired - wide).sum(axis=-1) / 2
@@ -38,8 +39,8 @@ def test_too_tired_and_too_wide_open_at_it_where_the_two_differ_and_a_link_bring
     link = copied(page, "#compare [data-link]")
     other = open_page(link.removeprefix(address), shown="#compare [data-side=b] .xtick")
     expect(other.locator("#compare [data-side=a] .now")).to_contain_text("it looks at")
-    assert other.input_value("#compare select.head") == str((chosen[1] + 1) % 8)
-    assert other.input_value("#compare-b textarea").endswith("too wide.")
+    expect(other.locator("#compare select.head")).to_have_value(str((chosen[1] + 1) % 8))
+    expect(other.locator("#compare-b textarea")).to_have_value(re.compile(r"too wide\.$"))
 
 
 def test_a_link_brings_positions_back(open_page: Callable[..., Page], address: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.shown import trace, wait_translated
 from translator.ui.payload import unpack
@@ -162,7 +162,7 @@ def test_a_link_rebuilds_the_view_and_tells_the_server_nothing(
     other.set_default_timeout(60_000)
     wait_translated(other, "We are here.")
     other.wait_for_function("document.querySelector('#head').value === '1'")
-    assert other.get_attribute("#attention-kind [data-kind=encoder]", "aria-pressed") == "true"
+    expect(other.locator("#attention-kind [data-kind=encoder]")).to_have_attribute("aria-pressed", "true")
     assert all("here" not in url.split("#")[0].removeprefix(address) for url in visited)
     other.context.close()
 
@@ -178,6 +178,7 @@ def test_the_snippet_and_the_link_give_the_same_again(
     page.click("#translate")
     wait_translated(page, "We are here.")
     page.click("[data-export=python]")
+    expect(page.locator(".snippet pre")).to_contain_text("trace")
     code, named = page.inner_text(".snippet pre"), {}
     exec(code, named)  # noqa: S102 - what a reader would do with it
     here, there = named["trace"], trace(page)

@@ -138,4 +138,5 @@ def test_a_letter_that_is_typed_presents_nothing(open_page: Callable[..., Page])
     page = open_page()
     page.locator("#source-text textarea").click()
     page.keyboard.type("fff")
+    settle(page)
     assert page.locator(".ax.presenting").count() == 0

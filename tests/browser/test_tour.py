@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.shown import shown
+from benchmarks.shown import wait_shown
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +22,7 @@ def test_it_is_offered_once_and_goes_by_keyboard_through_six_stops(open_page: Ca
         page.keyboard.press("ArrowRight")
         expect(card).to_contain_text(f"{stop} / 6")
         if stop == 3:
-            assert shown(page)["kind"] == "cross"
+            wait_shown(page, kind="cross")
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
     expect(page.locator(".export [data-tour]")).to_be_focused()

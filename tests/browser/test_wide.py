@@ -50,6 +50,7 @@ def test_positions_use_the_width(open_page: Callable[..., Page], width: int, hei
 def test_about_stands_in_columns_of_a_readable_length(open_page: Callable[..., Page], width: int, height: int) -> None:
     page = open_page(width=width, height=height)
     page.get_by_role("tab", name="About").click()
+    page.wait_for_selector("#about .only-en p:visible")
     settle(page)
     assert page.evaluate(RIGHT, "#about .only-en p") > 0.75 * width
     assert page.evaluate(LONGEST_LINE, "#about .only-en p") <= 45  # em: some 90 letters

@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.lab.page import show
 from translator import CancelledError
@@ -18,13 +19,13 @@ def test_a_head_is_switched_off_and_the_sentence_translated_again(lab: Any) -> N
     show(lab, "profile")
     lab.locator(".lab-presets button").first.click()
     head = lab.locator('.lab-head[data-head="cross:1:0"]')
-    assert head.get_attribute("aria-checked") == "true"
+    expect(head).to_have_attribute("aria-checked", "true")
     head.click()
-    assert lab.locator('.lab-head[data-head="cross:1:0"]').get_attribute("aria-checked") == "false"
+    expect(lab.locator('.lab-head[data-head="cross:1:0"]')).to_have_attribute("aria-checked", "false")
     lab.locator(".lab-again").click()
     lab.locator(".after h3", has_text="1 head off").wait_for(timeout=30_000)
-    assert lab.locator(".lab-ribbons svg path").count() > 0
-    assert "Δ" in lab.locator(".after").inner_text()
+    expect(lab.locator(".lab-ribbons svg path")).not_to_have_count(0)
+    expect(lab.locator(".after")).to_contain_text("Δ", use_inner_text=True)
 
 
 def test_each_head_has_its_own_gate(lab: Any) -> None:
@@ -32,14 +33,14 @@ def test_each_head_has_its_own_gate(lab: Any) -> None:
     show(lab, "profile")
     lab.locator(".lab-presets button").first.click()
     slider = lab.locator(".lab-gate input")
-    assert slider.is_disabled()
+    expect(slider).to_be_disabled()
     lab.locator('.lab-head[data-head="cross:0:0"]').click()
     slider.fill("0.5")
     lab.locator('.lab-head[data-head="cross:1:1"]').click()
-    assert lab.locator(".lab-gate span").inner_text() == "Gate of L2H2"
+    expect(lab.locator(".lab-gate span")).to_have_text("Gate of L2H2", use_inner_text=True)
     slider.fill("0.25")
-    assert lab.locator('.lab-head[data-head="cross:0:0"] em').inner_text() == "0.50"
-    assert lab.locator('.lab-head[data-head="cross:1:1"] em').inner_text() == "0.25"
+    expect(lab.locator('.lab-head[data-head="cross:0:0"] em')).to_have_text("0.50", use_inner_text=True)
+    expect(lab.locator('.lab-head[data-head="cross:1:1"] em')).to_have_text("0.25", use_inner_text=True)
     with lab.expect_request(lambda request: "lab_switch" in (request.post_data or "")) as asked:
         lab.locator(".lab-again").click()
     assert "[[0.5,1],[1,0.25]]" in asked.value.post_data.replace(" ", "")
@@ -49,7 +50,8 @@ def test_each_head_has_its_own_gate(lab: Any) -> None:
 def test_a_slider_stands_where_its_number_says(lab: Any) -> None:
     show(lab, "align")
     label = lab.locator(".lab-options label", has_text="Threshold")
-    assert label.locator("input").input_value() == label.locator("output").inner_text() == "0.3"
+    expect(label.locator("input")).to_have_value("0.3")
+    expect(label.locator("output")).to_have_text("0.3", use_inner_text=True)
 
 
 def test_arrow_keys_walk_the_board_and_a_line_switches_a_layer(lab: Any) -> None:
@@ -58,9 +60,9 @@ def test_arrow_keys_walk_the_board_and_a_line_switches_a_layer(lab: Any) -> None
     lab.locator('.lab-head[data-head="cross:0:0"]').focus()
     lab.keyboard.press("ArrowDown")
     lab.keyboard.press("Space")
-    assert lab.locator(".lab-head.off").get_attribute("data-head") == "cross:1:0"
+    expect(lab.locator(".lab-head.off")).to_have_attribute("data-head", "cross:1:0")
     lab.locator(".lab-line", has_text="L1").click()
-    assert lab.locator(".lab-head.off").count() == 3
+    expect(lab.locator(".lab-head.off")).to_have_count(3)
 
 
 def test_a_patched_cell_gives_another_translation(lab: Any) -> None:
@@ -73,13 +75,12 @@ def test_a_patched_cell_gives_another_translation(lab: Any) -> None:
     board = lab.locator(".lab-figures .plot").first
     lab.locator(".lab-figures .nsewdrag").first.wait_for(timeout=30_000)
     lab.locator('.lab-view[aria-busy="false"]').wait_for(timeout=30_000)
-    area = lab.locator(".lab-figures .nsewdrag").first
-    area.scroll_into_view_if_needed()
-    box = area.bounding_box()
-    lab.mouse.click(box["x"] + 3, box["y"] + 3)
+    lab.locator('.lab-figures .plot[tabindex="0"]').first.wait_for()  # its cells can be taken
+    lab.locator(".lab-figures .nsewdrag").first.click(position={"x": 3, "y": 3})
     said = lab.locator(".lab-lines p").last
     lab.locator(".lab-lines", has_text="States put in: 1.").wait_for(timeout=30_000)
-    assert "0.00 of the difference" in said.inner_text()  # the first word is the same in both
+    # the first word is the same in both
+    expect(said).to_contain_text("0.00 of the difference", use_inner_text=True)
     board.locator(".shapelayer path").first.wait_for(state="attached")
     board.focus()
     lab.keyboard.press("ArrowDown")
@@ -94,8 +95,8 @@ def test_a_pair_can_be_tried_without_typing(lab: Any) -> None:
     show(lab, "patch")
     lab.locator(".lab-options button", has_text="Try").click()
     lab.locator("#lab-text").wait_for()
-    assert lab.locator("#lab-text").input_value() == "Ich laufe in den Park."
-    assert lab.locator(".lab-options [aria-label='Second sentence']").input_value() == "Ich laufe in dem Park."
+    expect(lab.locator("#lab-text")).to_have_value("Ich laufe in den Park.")
+    expect(lab.locator(".lab-options [aria-label='Second sentence']")).to_have_value("Ich laufe in dem Park.")
     lab.locator('.lab-view[aria-busy="false"]').wait_for(timeout=30_000)
 
 
@@ -103,11 +104,11 @@ def test_a_slider_goes_through_the_layers(lab: Any) -> None:
     show(lab, "layers")
     slider = lab.locator(".lab-slides input")
     slider.wait_for(timeout=30_000)
+    expect(lab.locator(".lab-slide")).to_contain_text("layer 2:", use_inner_text=True)
     last = lab.locator(".lab-slide").inner_text()
-    assert "layer 2:" in last
     slider.focus()
     lab.keyboard.press("ArrowLeft")
-    assert "layer 1:" in lab.locator(".lab-slide").inner_text()
+    expect(lab.locator(".lab-slide")).to_contain_text("layer 1:", use_inner_text=True)
     rows = lab.locator(".lab-table tbody tr")
     assert rows.count() == 3 and rows.last.locator("td").last.inner_text() in last
 
@@ -149,7 +150,7 @@ def test_a_board_shows_how_far_it_is_and_can_be_stopped(
     )
     page.locator(".lab-stop-view").click()
     page.locator('.lab-view[aria-busy="false"]').wait_for()
-    assert far.is_hidden()
+    expect(far).to_be_hidden()
     held.set()
     assert stopped.wait(60) and len(batches) == 5
     page.close()

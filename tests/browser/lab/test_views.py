@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from benchmarks.shown import settle
 from tests.browser.lab.page import show
@@ -22,6 +23,8 @@ def test_it_runs_by_itself_once_and_shows_what_one_head_does(lab: Any) -> None:
     assert lab.opened_with == (1, "1 head off")
     lab.get_by_role("tab", name="Explorer").click()
     lab.get_by_role("tab", name="Lab").click()
+    lab.locator(".lab-head").first.wait_for()
+    lab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert lab.locator("#lab-text").input_value() == "Das Haus ist alt."
     assert lab.locator(".lab").get_attribute("aria-busy") == "false"
 
@@ -55,7 +58,7 @@ def test_a_click_on_the_map_works_that_cell(lab: Any) -> None:
     lab.locator(".lab-figures .nsewdrag").first.click(position={"x": 4, "y": 60})
     lab.wait_for_function("document.querySelector('.lab-options [aria-label=\"Query row\"]').value > 1")
     lab.locator('.lab-view[aria-busy="false"]').wait_for(timeout=30_000)
-    assert lab.locator(".lab-figures figure").count() == 3
+    expect(lab.locator(".lab-figures figure")).to_have_count(3)
     lab.locator(".lab-options [aria-label='Query row']").fill("1")
     lab.locator(".lab-options [aria-label='Key column']").fill("1")
 
@@ -63,7 +66,7 @@ def test_a_click_on_the_map_works_that_cell(lab: Any) -> None:
 def test_an_alignment_is_drawn_and_what_was_missed_is_dashed(lab: Any) -> None:
     show(lab, "align")
     lab.locator(".lab-figures svg.ribbons path").first.wait_for(timeout=30_000)
-    assert lab.locator(".lab-options [aria-label='Layer']").input_value() != ""
+    expect(lab.locator(".lab-options [aria-label='Layer']")).not_to_have_value("")
     links = re.search(r"Pharaoh: (\d+-\d+)", lab.locator(".lab-lines").inner_text())
     assert links
     source, target = map(int, links[1].split("-"))
@@ -83,6 +86,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(address: str, browser: Any)
     page.get_by_role("tab", name="Lab").click()
     page.locator("svg.ribbons").wait_for(timeout=60_000)
     page.locator(".lab-run").wait_for(timeout=60_000)
+    settle(page)
     wide = page.evaluate(
         """() => [document.documentElement, ...document.querySelectorAll('.lab-grid, .lab-ribbons')]
             .map(node => node.scrollWidth - node.clientWidth)"""
@@ -103,11 +107,10 @@ def test_a_click_on_a_candidate_puts_it_there(lab: Any) -> None:
     show(lab, "edit")
     lab.locator(".lab-figures .barlayer .point").first.wait_for(timeout=30_000)
     second = lab.locator(".lab-table tbody tr").nth(1).locator("td").first.inner_text()
-    lab.locator(".lab-figures .nsewdrag").scroll_into_view_if_needed()
-    bars = lab.locator(".lab-figures .nsewdrag").bounding_box()
-    lab.mouse.click(bars["x"] + 2, bars["y"] + bars["height"] * 1.5 / 9)
+    bars = lab.locator(".lab-figures .nsewdrag")
+    bars.click(position={"x": 2, "y": bars.bounding_box()["height"] * 1.5 / 9})
     lab.wait_for_function("document.querySelector('.lab-options [aria-label=\"Token\"]').value !== ''")
-    assert lab.locator(".lab-options [aria-label='Token']").input_value() == second
+    expect(lab.locator(".lab-options [aria-label='Token']")).to_have_value(second)
     lab.locator('.lab-view[aria-busy="false"]').wait_for(timeout=30_000)
 
 
@@ -157,5 +160,5 @@ def test_another_sentence_takes_nothing_of_the_former(address: str, browser: Any
     show(page, "force")
     page.locator(".lab-ask-view").click()
     page.locator(".lab-lines", has_text=now).wait_for(timeout=30_000)
-    assert page.locator(".lab-options [aria-label='Your translation']").input_value() == now
+    expect(page.locator(".lab-options [aria-label='Your translation']")).to_have_value(now)
     page.close()

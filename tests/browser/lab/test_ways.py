@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from benchmarks.shown import settle
 from tests.browser.lab.page import show
@@ -48,9 +49,9 @@ def test_a_cell_is_asked_why_here(shipped: str, browser: Any, way: str) -> None:
         button.click()
     lines = page.locator('.lab-view[data-view="why"] .lab-lines p')
     lines.first.wait_for(timeout=60_000)
-    assert f"reads {first} with score" in lines.first.inner_text()
-    assert page.locator(".lab-options [aria-label='Key column']").input_value() == "1"
-    assert page.locator(".lab-options [aria-label='Query row']").input_value() != "1"
+    expect(lines.first).to_contain_text(f"reads {first} with score", use_inner_text=True)
+    expect(page.locator(".lab-options [aria-label='Key column']")).to_have_value("1")
+    expect(page.locator(".lab-options [aria-label='Query row']")).not_to_have_value("1")
     context.close()
 
 
@@ -64,13 +65,13 @@ def test_a_candidate_and_a_link_lead_to_the_lab(shipped: str, browser: Any) -> N
     other = others.nth(1).locator(".t").inner_text()  # the likeliest would be taken without being named
     others.nth(1).locator(".ask").click()
     page.locator('.lab-view[data-view="contrast"] .lab-lines p').first.wait_for(timeout=60_000)
-    assert page.locator(".lab-options [aria-label='Against']").input_value() == other
-    assert page.locator("#lab-text").input_value() == text
+    expect(page.locator(".lab-options [aria-label='Against']")).to_have_value(other)
+    expect(page.locator("#lab-text")).to_have_value(text)
     page.get_by_role("tab", name="Explorer").click()
     page.locator(".ax .links .ask").first.focus()
     page.keyboard.press("Enter")
     page.locator('.lab-view[data-view="why"] .lab-lines p').first.wait_for(timeout=60_000)
-    assert page.locator(".lab-view-error").is_hidden()
+    expect(page.locator(".lab-view-error")).to_be_hidden()
     page.close()
 
 
@@ -83,8 +84,8 @@ def test_compare_leads_to_the_patching_board(address: str, browser: Any) -> None
         page.locator(f"#compare-{side} textarea, #compare-{side} input").first.input_value() for side in "ab"
     )
     page.locator('.lab-view[data-view="patch"]').wait_for()
-    assert page.locator("#lab-text").input_value() == first
-    assert page.locator(".lab-options [aria-label='Second sentence']").input_value() == second
+    expect(page.locator("#lab-text")).to_have_value(first)
+    expect(page.locator(".lab-options [aria-label='Second sentence']")).to_have_value(second)
     page.locator('.lab-view[aria-busy="false"]').wait_for(timeout=60_000)
     page.close()
 
@@ -93,9 +94,9 @@ def test_arrow_keys_walk_the_questions(lab: Any) -> None:
     show(lab, "contrast")
     lab.locator('[data-question="word"]').focus()
     lab.keyboard.press("ArrowRight")
-    assert lab.evaluate("document.activeElement.dataset.question") == "carries"
-    assert lab.locator('.lab-views [data-view="patch"]').get_attribute("aria-selected") == "true"
-    assert lab.locator(".lab-top").is_hidden()
+    expect(lab.locator('[data-question="carries"]')).to_be_focused()
+    expect(lab.locator('.lab-views [data-view="patch"]')).to_have_attribute("aria-selected", "true")
+    expect(lab.locator(".lab-top")).to_be_hidden()
 
 
 @pytest.mark.parametrize(
@@ -104,5 +105,5 @@ def test_arrow_keys_walk_the_questions(lab: Any) -> None:
 def test_it_speaks_three_languages(lab: Any, language: str, title: str) -> None:
     show(lab, "profile")
     lab.locator(f'[data-language="{language}"]').first.click()
-    assert lab.locator(".lab-board h2").inner_text() == title
+    expect(lab.locator(".lab-board h2")).to_have_text(title, use_inner_text=True)
     assert not lab.errors

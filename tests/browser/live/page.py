@@ -37,6 +37,11 @@ def until(page: Page, what: Callable[[], Any]) -> Any:
     return found
 
 
+def painted(page: Page) -> None:
+    """Wait until what has happened is laid out and painted."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def type_and_translate(page: Page, text: str) -> dict[str, Any]:
     """Type a sentence by the keyboard, press Enter, and wait for its trace."""
     page.click("#source-text textarea")

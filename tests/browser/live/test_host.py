@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.browser.file_host import host as hosted
 from tests.browser.live.page import PREPARED, TYPED, check, opened, shown, type_and_translate, until
@@ -80,7 +80,7 @@ def test_where_data_is_dear_the_visitor_is_asked(context: BrowserContext, host: 
 def test_a_browser_that_cannot_compute_keeps_the_examples(lacks: str, context: BrowserContext, host: Any) -> None:
     page = opened(context, host.address, lacks)
     page.wait_for_selector(".notice:has-text('no WebAssembly SIMD')")
-    assert page.is_disabled("#translate")
+    expect(page.locator("#translate")).to_be_disabled()
     assert shown(page)["source"] == PREPARED  # type: ignore[index]
     page.click("[role=tab]:has-text('Lab')")
     page.click(".lab-run")
@@ -131,7 +131,7 @@ def test_only_the_direction_that_is_asked_for_sends_its_example(browser: Browser
         page = context.new_page()
         page.goto(f"{serving.address}?direction={asked}")
         page.wait_for_selector("#attention-detail .xtick" if asked == "de-en" else "text=Nothing translated yet.")
-        assert page.is_checked(f"#direction input[value={asked}]")
+        expect(page.locator(f"#direction input[value={asked}]")).to_be_checked()
         examples = [path for path, _ in serving.asked if "examples/" in path]
     context.close()
     assert len(examples) == (asked == "de-en")  # once: the page takes what was sent for early
@@ -142,7 +142,7 @@ def test_a_link_to_a_sentence_fetches_no_example(browser: Browser, two_ways: Pat
     with hosted(two_ways) as serving:
         page = opened(context, f"{serving.address}#d=en-de&t=The+house.&m=greedy")
         assert shown(page)["source"] == "The house."
-        assert page.is_checked("#direction input[value=en-de]")
+        expect(page.locator("#direction input[value=en-de]")).to_be_checked()
         page.reload()
         page.wait_for_selector("#attention-detail .xtick")
         assert not [path for path, _ in serving.asked if "examples/" in path]

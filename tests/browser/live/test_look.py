@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, expect
 
 import translator
 from tests.browser.file_host import host as hosted
-from tests.browser.live.page import TYPED, check, opened, type_and_translate, until
+from tests.browser.live.page import TYPED, check, opened, painted, type_and_translate, until
 from translator import Translator
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -41,8 +41,9 @@ def test_until_plotly_has_come_the_map_stands_as_plotly_will_draw_it(browser: Br
     sketched, cells = page.evaluate(NAMES, ".sketch text"), page.evaluate(COLOURS, ".sketch image")
     until(page, lambda: held)[0].continue_()
     page.wait_for_selector("#attention-detail .xtick")
+    expect(page.locator(".sketch")).to_have_count(0)
+    painted(page)
     drawn = page.evaluate(NAMES, ".xtick text, .ytick text, .y2tick text")
-    assert page.locator(".sketch").count() == 0
     assert len(drawn) > 8
     for name, place in drawn:
         away = min(np.abs(np.subtract(place, other)).max() for named, other in sketched if named == name)
@@ -55,10 +56,11 @@ def test_a_phone(browser: Browser, host: Any, tiny: Translator) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, locale="de-DE")
     page = opened(context, host.address)
     check(type_and_translate(page, TYPED), tiny)
-    assert page.inner_text("#translate") == "Übersetzen"
+    expect(page.locator("#translate")).to_have_text("Übersetzen", use_inner_text=True)
     tabs = page.locator("#tabs > .tab-wrapper [role=tab]")
     for at in range(tabs.count()):
         tabs.nth(at).click()
+        painted(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, tabs.nth(at).inner_text()
     context.close()
 
@@ -81,7 +83,7 @@ def test_the_theme_is_the_system_s_until_one_is_chosen(browser: Browser, host: A
     page = opened(context, host.address)
     is_dark = "document.body.classList.contains('dark')"
     assert page.evaluate(is_dark)
-    assert page.get_attribute(".theme", "aria-pressed") == "true"
+    expect(page.locator(".theme")).to_have_attribute("aria-pressed", "true")
     page.emulate_media(color_scheme="light")
     until(page, lambda: not page.evaluate(is_dark))
     page.click(".theme")  # chosen: dark

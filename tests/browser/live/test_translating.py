@@ -8,12 +8,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 import translator
 from benchmarks.shown import trace
 from tests.browser.file_host import host as hosted
-from tests.browser.live.page import PATIENCE, PREPARED, TYPED, check, opened, shown, type_and_translate, until
+from tests.browser.live.page import (
+    PATIENCE,
+    PREPARED,
+    TYPED,
+    check,
+    opened,
+    painted,
+    shown,
+    type_and_translate,
+    until,
+)
 from translator import Translator
 from translator.figures import positions
 from translator.ui.live.site import write_site
@@ -28,7 +38,7 @@ def test_a_typed_sentence_is_translated_here_and_sent_nowhere(
     sent: list[str] = []
     page.on("request", lambda request: sent.append(f"{request.method} {request.url} {request.post_data}"))
     check(type_and_translate(page, TYPED), tiny)
-    assert page.input_value("#translation textarea") == tiny.translate(TYPED).translation
+    expect(page.locator("#translation textarea")).to_have_value(tiny.translate(TYPED).translation)
     assert sent and all(each.startswith(f"GET {host.address}") and "Haus" not in each for each in sent)
     engines = [path for path, _ in host.asked if path.endswith(".wasm")]
     assert [Path(path).name for path in engines] == ["relaxed.wasm"]  # which Chromium has since version 114
@@ -49,7 +59,7 @@ def test_the_shipped_checkpoint_translates_as_python_does(context: BrowserContex
 def test_an_address_says_direction_and_text(context: BrowserContext, host: Any, tiny: Translator) -> None:
     page = opened(context, f"{host.address}?direction=tiny&text=Das%20Haus%20ist%20alt.")
     until(page, lambda: (shown(page) or {}).get("source") == TYPED)
-    assert page.input_value("#source-text textarea") == TYPED
+    expect(page.locator("#source-text textarea")).to_have_value(TYPED)
 
 
 def test_nothing_asks_the_lab_for_a_view_that_it_lacks(context: BrowserContext, host: Any, tiny: Translator) -> None:
@@ -60,6 +70,7 @@ def test_nothing_asks_the_lab_for_a_view_that_it_lacks(context: BrowserContext, 
             type_and_translate(page, text)
         page.click("#attention-kind [data-kind=encoder]")
         page.click(".chips.src .chip >> nth=1")
+        painted(page)
         assert page.locator(".cand li button.t").count() > 0  # to go on with another candidate needs no lab
         asking = page.locator(":is(#explorer, #compare) :is(.ask, .why-cell, .doubts)").locator("visible=true")
         assert asking.evaluate_all("nodes => nodes.map((node) => node.title)") == []
@@ -68,7 +79,7 @@ def test_nothing_asks_the_lab_for_a_view_that_it_lacks(context: BrowserContext, 
         page.fill(f"#compare-{side} textarea", text)
     page.click("#compare-run")
     page.wait_for_selector(f"#compare :text('{tiny.translate(TYPED).translation[:12]}')")
-    assert page.locator("#compare .carries").is_hidden()
+    expect(page.locator("#compare .carries")).to_be_hidden()
 
 
 def test_the_lab_and_compare(context: BrowserContext, host: Any, tiny: Translator) -> None:
@@ -128,7 +139,7 @@ def test_a_link_carries_a_forced_beginning(context: BrowserContext, host: Any, t
     link = page.evaluate("location.origin + location.pathname + history.state.explorer")
     page.goto("about:blank")
     page.goto(link)
-    assert page.inner_text(".notice:has-text(' on translated with ')") == said
+    expect(page.locator(".notice:has-text(' on translated with ')")).to_have_text(said, use_inner_text=True)
     assert shown(page)["tgt"] == begun["tgt"]
 
 
@@ -136,7 +147,7 @@ def test_a_link_to_a_comparison_opens_it(context: BrowserContext, host: Any, tin
     link = f"#compare=1&a={TYPED}&ad=tiny&b={PREPARED}&bd=tiny"
     page = opened(context, host.address + link, shows="#compare [data-side=b] .xtick")
     page.wait_for_selector(f"#compare :text('{tiny.translate(TYPED).translation[:12]}')")
-    assert page.is_visible("#compare-tab")
+    expect(page.locator("#compare-tab")).to_be_visible()
 
 
 def test_an_offline_page_is_made_here(context: BrowserContext, host: Any, browser: Browser, tmp_path: Path) -> None:
