@@ -19,6 +19,7 @@ import safetensors.torch
 import torch
 
 import translator
+from tests import forked
 from translator import Trace, Translator
 from translator.__main__ import main
 
@@ -26,13 +27,12 @@ ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.usefixtures("tiny_by_name")
 
 
-def run(*arguments: str, given: bytes = b"", code: int = 0) -> tuple[bytes, str]:
+def run(*arguments: str, given: bytes = b"", code: int = 0) -> tuple[str, str]:
     """Run the command in a process of its own; returns what it printed and what it complained of."""
-    done = subprocess.run([sys.executable, "-m", "translator", *arguments], input=given, cwd=ROOT, capture_output=True)
-    complaints = done.stderr.decode()
-    assert done.returncode == code, complaints
-    assert "Traceback" not in complaints
-    return done.stdout, complaints
+    done = forked.run(["-m", "translator", *arguments], env=os.environ, given=given)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout, done.stderr
 
 
 @pytest.mark.slow
@@ -40,7 +40,7 @@ def test_one_line_in_one_line_out(tiny: Translator) -> None:
     lines = ["Ich renne.", "", "Guten Morgen!", "x" * 1001, "\u3000", "Das Haus\u2028ist groß.", "京都", "wort " * 60]
     given = "\n".join(lines).encode() + b"\nkein \xff UTF-8\r\nIch renne.\r\nIch renne."
     out, complaints = run("translate", "--model", "tiny", "--max-length", "9", given=given, code=2)
-    found = out.decode().split("\n")
+    found = out.split("\n")
     assert found.pop() == ""
     assert len(found) == 11
     assert [n for n, text in enumerate(found, 1) if not text] == [2, 4, 5, 8, 9]
@@ -59,7 +59,7 @@ def test_a_multilingual_checkpoint_translates_between_the_languages_that_are_nam
     expected = model.translate("Das Haus ist alt.", src="fra_Latn", tgt="eng_Latn", max_length=9).translation
     command = ("translate", "--model", str(tiny_multilingual), "--max-length", "9", "--src", "fra_Latn")
     out, _ = run(*command, "--tgt", "eng_Latn", given=b"Das Haus ist alt.\n")
-    assert out.decode().rstrip("\n") == expected
+    assert out.rstrip("\n") == expected
     _, complaints = run(*command, "--tgt", "klingon", given=b"Das Haus ist alt.\n", code=2)
     assert "the language is 'klingon'; this checkpoint knows" in complaints
 
@@ -70,7 +70,7 @@ def test_lines_without_fault_end_with_zero_and_in_order(tiny: Translator) -> Non
     given = "\n".join(lines).encode() + b"\n"
     out, complaints = run("translate", "--model", "tiny", "--max-length", "5", "--threads", "1", given=given)
     expected = [text.replace("\r", " ").replace("\n", " ") for text in tiny.translate_batch(lines, max_length=5)]
-    assert out.decode().split("\n") == [*expected, ""]
+    assert out.split("\n") == [*expected, ""]
     assert complaints == ""
 
 
@@ -256,9 +256,12 @@ def test_threads_that_no_machine_has_are_refused(capsys: pytest.CaptureFixture[s
 @pytest.mark.slow
 def test_a_line_of_a_hundred_megabytes_is_refused_at_once() -> None:
     given = b"Ich renne.\n" + b"a" * 100_000_000 + b"\nIch renne.\n"
+    command = [sys.executable, "-m", "translator", "translate", "--model", "tiny", "--max-length", "3"]
     began = os.times()
-    out, complaints = run("translate", "--model", "tiny", "--max-length", "3", given=given, code=2)
+    done = subprocess.run(command, input=given, cwd=ROOT, capture_output=True)
     ended = os.times()
+    assert done.returncode == 2
+    out, complaints = done.stdout, done.stderr.decode()
     took = ended.children_user + ended.children_system - began.children_user - began.children_system
     assert took < 15  # seconds of processor time, most of them the start of the command; 89 before
     first, second, third, end = out.decode().split("\n")
@@ -270,7 +273,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused_at_once() -> None:
 def test_blocks_join_to_the_lines_that_they_were_cut_from(tiny: Translator) -> None:
     lines = ["Ich renne in den Park. " * 3, "x" * 70_000, "", "Guten Morgen.", "y" * (2**16 - 1), "z" * 2**16, "Ja."]
     out, complaints = run("translate", "--model", "tiny", "--max-length", "3", given="\n".join(lines).encode(), code=2)
-    found = out.decode().split("\n")
+    found = out.split("\n")
     expected = [tiny.translate(text, max_length=3).translation if 0 < len(text) < 1000 else "" for text in lines]
     assert found == [text.replace("\r", " ").replace("\n", " ") for text in expected] + [""]
     assert [note.split(":")[0] for note in complaints.splitlines()] == ["line 2", "line 3", "line 5", "line 6"]

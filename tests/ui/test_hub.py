@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import safetensors.torch
 import torch
 
 import translator
+from tests import forked
 from tests.waiting import until
 from translator.errors import BusyError, CheckpointError, InputError
 from translator.ui.hub import Hub
@@ -36,6 +38,12 @@ def served(
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with hub_stand_in.served(Path(shutil.copytree(tiny_marian, tmp_path / "served")), LISTED.id) as server:
         yield server
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fetch begins with PyTorch imported; `test_a_model_that_is_chosen_...` starts one as a server does."""
+    monkeypatch.setattr("translator.ui.hub.subprocess", SimpleNamespace(Popen=forked.Popen, DEVNULL=subprocess.DEVNULL))
 
 
 @pytest.fixture
@@ -123,6 +131,7 @@ def test_a_model_that_is_chosen_is_fetched_and_translates_and_its_commit_is_reco
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 def test_a_pickle_is_converted_on_the_way(hub: Hub, served: Any) -> None:
     weights = served.folder / "model.safetensors"
     torch.save(safetensors.torch.load_file(weights), served.folder / "pytorch_model.bin")
@@ -133,6 +142,7 @@ def test_a_pickle_is_converted_on_the_way(hub: Hub, served: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 def test_the_recorded_commit_is_held_to(hub: Hub, served: Any) -> None:
     hub.begin(NAME, "page")
     assert ended(hub)["state"] == "here"
@@ -145,6 +155,7 @@ def test_the_recorded_commit_is_held_to(hub: Hub, served: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 def test_two_pages_share_a_fetch_and_one_of_them_does_not_stop_it(hub: Hub, served: Any) -> None:
     served.flows.clear()
     hub.begin(NAME, "one")
@@ -159,6 +170,7 @@ def test_two_pages_share_a_fetch_and_one_of_them_does_not_stop_it(hub: Hub, serv
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 def test_a_stopped_fetch_leaves_nothing_and_can_be_begun_again(hub: Hub, served: Any) -> None:
     served.flows.clear()
     hub.begin(NAME, "page")
@@ -172,6 +184,7 @@ def test_a_stopped_fetch_leaves_nothing_and_can_be_begun_again(hub: Hub, served:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 def test_a_server_that_ends_stops_its_fetch(hub: Hub, served: Any) -> None:
     served.flows.clear()
     hub.begin(NAME, "page")
@@ -181,6 +194,7 @@ def test_a_server_that_ends_stops_its_fetch(hub: Hub, served: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 def test_what_a_killed_server_left_is_removed_by_the_next_fetch(hub: Hub) -> None:
     stale = hub.folder / ".fetching-opus-mt-de-en-999999999"
     (stale / "hub").mkdir(parents=True)
@@ -189,6 +203,7 @@ def test_what_a_killed_server_left_is_removed_by_the_next_fetch(hub: Hub) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 def test_a_failed_fetch_says_why_and_leaves_nothing(hub: Hub, served: Any) -> None:
     (served.folder / "config.json").write_text("{}")
     hub.begin(NAME, "page")
@@ -198,6 +213,7 @@ def test_a_failed_fetch_says_why_and_leaves_nothing(hub: Hub, served: Any) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 def test_more_than_the_list_says_is_not_kept(served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("translator.ui.hub.SPARE", 0)
     small = Listed(LISTED.id, 10, "mit")
@@ -208,6 +224,7 @@ def test_more_than_the_list_says_is_not_kept(served: Any, tmp_path: Path, monkey
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick")
 def test_without_a_network_the_list_says_so_and_nothing_else_changes(tmp_path: Path, tiny_checkpoint: Path) -> None:
     hub = Hub([LISTED], folder=tmp_path / "fetched", endpoint="http://127.0.0.1:9")
     models = Models({"tiny": tiny_checkpoint}, device="cpu", hub=hub)
