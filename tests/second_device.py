@@ -13,7 +13,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.utils import backend_registration as backend
-from torch.utils._pytree import tree_leaves, tree_map
 
 NAME = "second"
 _aten = torch.ops.aten
@@ -73,7 +72,7 @@ def _run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """One of PyTorch's operators over what `inner` holds; its results are on the second device unless it says not."""
     if op.overloadpacket is _aten._has_compatible_shallow_copy_type:
         return isinstance(args[0], SecondTensor) == isinstance(args[1], SecondTensor)
-    tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
+    tensors = _tensors((args, kwargs))
     ours = {id(each.inner): each for each in tensors if isinstance(each, SecondTensor)}
     strangers = [each for each in tensors if not isinstance(each, SecondTensor) and each.dim()]
     if ours and strangers and op.overloadpacket not in _CROSSING:
@@ -82,7 +81,7 @@ def _run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     stays = asked is None or torch.device(asked).type == NAME
     if asked is not None and stays:
         kwargs = {**kwargs, "device": torch.device("cpu")}
-    found = op(*tree_map(_inner, args), **tree_map(_inner, kwargs))
+    found = op(*_mapped(_inner, args), **_mapped(_inner, kwargs))
 
     def outer(value: Any) -> Any:
         if not isinstance(value, Tensor):
@@ -91,12 +90,33 @@ def _run(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return value.clone() if id(value) in ours else value
         return ours[id(value)] if id(value) in ours else SecondTensor(value)
 
-    return tree_map(outer, found)
+    return _mapped(outer, found)
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    """The tensors of an operator's arguments, which are tuples, lists and dicts."""
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, tuple | list):
+        return []
+    return [tensor for each in value for tensor in _tensors(each)]
+
+
+def _mapped(run: Callable[[Any], Any], value: Any) -> Any:
+    """The same with `run` of each part in its place."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind(_mapped(run, each) for each in value)
+    if kind is dict:
+        return {name: _mapped(run, each) for name, each in value.items()}
+    return run(value)
 
 
 def waits(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether CUDA would have to finish all that it was asked for before this operator gives its result."""
-    tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, SecondTensor)]
+    tensors = [each for each in _tensors((args, kwargs)) if isinstance(each, SecondTensor)]
     leaves = "cpu" in str(kwargs.get("device")) or (op.overloadpacket is _aten.copy_ and args[0].is_cpu)
     by_mask = op.overloadpacket in (_aten.index, _aten.index_put_, _aten._index_put_impl_) and any(
         each is not None and each.dtype == torch.bool for each in args[1]

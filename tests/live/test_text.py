@@ -37,6 +37,7 @@ def assigned() -> list[str]:
     return [char for char in codes if full or database.category(char) != "Cn"]
 
 
+@cache
 def random_texts(count: int, seed: int) -> list[str]:
     """Strings of any characters at all, rich in marks, joiners and neighbours of one script."""
     draw = random.Random(seed)
