@@ -18,6 +18,7 @@ from translator.errors import InputError
 from translator.text.segment import words
 from translator.training.data import Pair, find_split, grouped, read_pairs
 from translator.training.dictionary import Dictionary
+from translator.training.german import make_dictionary
 from translator.training.rare import CORPUS, rare_words, read_words, words_of
 
 
@@ -39,10 +40,10 @@ class Case:
 
 def cases(rare: Sequence[str], pairs: Sequence[Pair], dictionary: Dictionary) -> list[Case]:
     """Every rare word in a source of `pairs` that arrives in one of its references."""
-    wanted, language = set(rare), dictionary.languages[1]
+    wanted, language = {word.casefold(): word for word in rare}, dictionary.languages[1]
     found = []
     for source, references in zip(*grouped(pairs), strict=True):
-        for word in sorted(wanted & words_of(source)):
+        for word in sorted(wanted[each] for each in wanted.keys() & words_of(source)):
             case = Case(source, word, frozenset(each.text for each in dictionary.meanings(word)))
             if any(case.arrives(reference, language) for reference in references):
                 found.append(case)
@@ -69,11 +70,11 @@ def main(arguments: list[str] | None = None) -> None:
     helped = set[str]().union(*(words_of(pair.src) for pair in train if pair.corpus == CORPUS))
     for name in args.model:
         model = translator.load(name)
-        dictionary = Dictionary(own, model.languages, shipped_glossary(model.languages))
+        dictionary = make_dictionary(own, model.languages, shipped_glossary(model.languages))
         found = cases(rare, pairs, dictionary)
         texts = model.translate_batch([case.source for case in found], method="beam")
         arrived = [case.arrives(text, model.languages[1]) for case, text in zip(found, texts, strict=True)]
-        new = [ok for case, ok in zip(found, arrived, strict=True) if case.word in helped]
+        new = [ok for case, ok in zip(found, arrived, strict=True) if case.word.casefold() in helped]
         print(f"{name}: {sum(arrived)} of {len(found)} arrive; of those with new pairs {sum(new)} of {len(new)}")
 
 

@@ -32,6 +32,12 @@ def test_words_whose_reference_has_a_translation_are_asked_about() -> None:
     assert Case("", "", frozenset({"游艇"})).arrives("这艘游艇很旧", "zh")
 
 
+def test_a_word_with_ss_is_asked_about() -> None:
+    dictionary = Dictionary([Pair("Straße", "street", "x")], ("de", "en"), {})
+    found = cases(["straße"], [Pair("Die Straße ist lang.", "The street is long.", "x")], dictionary)
+    assert [case.word for case in found] == ["straße"]
+
+
 @pytest.mark.slow
 def test_the_command_counts_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

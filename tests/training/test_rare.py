@@ -218,7 +218,8 @@ def test_the_command_adds_a_corpus(
     assert main(command(data, tmp_path / "a", tiny_checkpoint)) == 0
     told = capsys.readouterr().out.splitlines()
     # Apfel stands in one entry, eight pairs and a sentence alone: ten; Jacht in four, Quark in none
-    assert told[:4] == ["rare words: 2", "of them in the dictionary: 1", "with new pairs: 1",
+    assert told[:5] == ["rare words: 2", "of them in the dictionary: 1",
+                        "of these refused, since no kind can be told: 0", "with new pairs: 1",
                         "in at least 10 sentences then: 1"]  # fmt: skip
     before, after = read_pairs(data / "train.tsv"), read_pairs(tmp_path / "a" / "train.tsv.gz")
     assert after[: len(before)] == before and len(after) == len(before) + 10

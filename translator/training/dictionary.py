@@ -93,8 +93,8 @@ class Dictionary:
             return tuple(replace(each, written=written) for each in self.entries[stem])
         return ()
 
-    def kind(self, word: str, meaning: Meaning) -> Kind:
-        """What kind of word `word` is where it means `meaning`."""
+    def kind(self, word: str, meaning: Meaning) -> Kind | None:
+        """What kind of word `word` is where it means `meaning`; None where that cannot be told."""
         ending = next((ending for ending, _ in self._stems(word)), "")
         if not ending and self.languages[0] == "en" and word.endswith("ly"):
             ending = "ly"

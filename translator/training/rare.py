@@ -6,6 +6,7 @@ models, neighbours that the word (or one like it) has elsewhere choose the place
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from translator.text.lines import read_lines
 from translator.text.segment import words
 from translator.training.data import MONOLINGUAL, Pair, find_monolingual, find_split, read_pairs
 from translator.training.dictionary import WORD, Dictionary, Kind, Meaning
+from translator.training.german import make_dictionary
 from translator.training.hold_out import write_lines
 from translator.training.self_training import Teacher, log_probs
 
@@ -33,6 +35,8 @@ COMMON = 50
 """Sentences that a word stands in whose place another takes."""
 SEEN = 20_000
 """Places that are looked at for one word at most."""
+
+_AN = re.compile(r"\ban?\s+$", re.IGNORECASE)
 
 Span = tuple[int, int]
 
@@ -156,16 +160,23 @@ def find_slots(pairs: Sequence[Pair], dictionary: Dictionary, counts: Mapping[st
         here = [[each for each in dictionary.meanings(word) if each.text in standing] for word in row]
         owners = Counter(each.text for those in here for each in those)  # a word that stands twice counts twice
         for i, (word, those) in enumerate(zip(row, here, strict=True)):
+            at_start = i == 0 or pair.src[: places[i][0]].rstrip()[-1:] in tuple('.!?"')
+            own = pair.src[slice(*places[i])]
+            those = [each for each in those if own == _cased(each.written, at_start)]
             if len(those) != 1 or counts[word] < COMMON:
                 continue
             meaning = those[0]
-            at_start = i == 0 or pair.src[: places[i][0]].rstrip()[-1:] in tuple('.!?"')
-            written = pair.src[slice(*places[i])] == _cased(meaning.written, at_start)
-            if written and places[i] in alone and texts.count(meaning.text) == 1 and owners[meaning.text] == 1:
+            kind = dictionary.kind(word, meaning)
+            if kind and places[i] in alone and texts.count(meaning.text) == 1 and owners[meaning.text] == 1:
                 left, right = ["", *row][i], [*row, ""][i + 1]
                 slot = Slot(number, places[i], spans[texts.index(meaning.text)], left, right)
-                found[dictionary.kind(word, meaning)].append(slot)
+                found[kind].append(slot)
     return dict(found)
+
+
+def _sound_alike(old: str, new: str) -> bool:
+    """Whether "a" or "an", whichever stands before one of the words, may stand before the other."""
+    return (old[0].lower() in "aeiou") == (new[0].lower() in "aeiou")
 
 
 def _cased(written: str, at_start: bool) -> str:
@@ -180,9 +191,11 @@ def replaced(pair: Pair, slot: Slot, word: str, meaning: Meaning, languages: tup
     """
     (first, last), (start, end) = slot.src, slot.tgt
     old, new = pair.src[first:last], meaning.written
-    if word in words_of(pair.src) or (meaning.text in pair.tgt and meaning.text != pair.tgt[start:end]):
+    if word.casefold() in words_of(pair.src) or (meaning.text in pair.tgt and meaning.text != pair.tgt[start:end]):
         return None
-    if slot.left in ("a", "an") and (old[0].lower() in "aeiou") != (new[0].lower() in "aeiou"):
+    if slot.left in ("a", "an") and not _sound_alike(old, new):
+        return None
+    if languages[1] == "en" and _AN.search(pair.tgt[:start]) and not _sound_alike(pair.tgt[start:end], meaning.text):
         return None
     if old[0].isupper():
         new = _cased(new, at_start=True)
@@ -210,8 +223,8 @@ def candidates(
             alike[meaning.text].add(word)
     for number, word in enumerate(tqdm(rare, unit="word", desc="placing", disable=None)):
         rng = np.random.default_rng([plan.seed, number])
-        kinds = {meaning: dictionary.kind(word, meaning) for meaning in dictionary.meanings(word)}
-        kinds = {meaning: kind for meaning, kind in kinds.items() if kind in slots}
+        those = ((meaning, dictionary.kind(word, meaning)) for meaning in dictionary.meanings(word))
+        kinds = {meaning: kind for meaning, kind in those if kind in slots}
         found: dict[int, Made] = {}
         for meaning, kind in kinds.items():
             like = {word, *(each for each in alike[meaning.text] if dictionary.kind(each, meaning) == kind)}
@@ -231,6 +244,12 @@ def _from(slots: Sequence[Slot], first: int, count: int) -> Iterator[Slot]:
     """`count` of `slots` from the one at `first` on, then from the start; each once."""
     yield from slots[first : first + count]
     yield from slots[: max(0, min(first, first + count - len(slots)))]
+
+
+def _refused(dictionary: Dictionary, word: str) -> bool:
+    """Whether `word` has translations, but none of a kind that can be told."""
+    those = dictionary.meanings(word)
+    return bool(those) and not any(dictionary.kind(word, each) for each in those)
 
 
 def losses(teacher: Teacher, made: Sequence[Made], pairs: Sequence[Pair]) -> list[float]:
@@ -276,7 +295,7 @@ def write_rare(teacher: Teacher, plan: RarePlan, list_: Path, data: Path, out: P
     languages = teacher.src.config.language, teacher.tgt.config.language
     met = rare_words(asked, pairs, data, plan.least)
     rare = list(met)
-    dictionary = Dictionary(pairs, languages, shipped_glossary(languages))
+    dictionary = make_dictionary(pairs, languages, shipped_glossary(languages))
     near = Neighbours([*(pair.src for pair in pairs), *_alone(data)])
     made = list(candidates(rare, pairs, dictionary, near, plan))
     kept = surest(made, losses(teacher, made, pairs), plan) if made else []
@@ -293,6 +312,7 @@ def write_rare(teacher: Teacher, plan: RarePlan, list_: Path, data: Path, out: P
     return {
         "rare words": len(rare),
         "of them in the dictionary": sum(bool(dictionary.meanings(word)) for word in rare),
+        "of these refused, since no kind can be told": sum(_refused(dictionary, word) for word in rare),
         "with new pairs": len(added),
         f"in at least {plan.least} sentences then": sum(met[word] + added[word] >= plan.least for word in rare),
         "pairs tried": len(made),
