@@ -18,6 +18,8 @@ export async function timed(work, runs, before = () => {}) {
 export async function bundleOf(live, read) {
   const parsed = async (name) => JSON.parse(new TextDecoder().decode(await read(name)));
   const file = await read("model.safetensors");
+  const casing = new Response(new Blob([await read("casing.json.gz")]).stream().pipeThrough(new DecompressionStream("gzip")));
+  live.useCasing(await casing.json());
   const engine = live.isRelaxed() ? "relaxed.wasm" : "engine.wasm";
   return live.loadBundle(await WebAssembly.compile(await read(`../../${engine}`)), {
     config: await parsed("config.json"),

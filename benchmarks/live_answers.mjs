@@ -32,8 +32,10 @@ const ask = {
     return found;
   },
   /** Ids of each text by one vocabulary. */
-  tokens: async ({ file, texts }) => {
-    const tokenizer = live.loadTokenizer(JSON.parse(readFileSync(file, "utf8")));
+  tokens: async ({ file, texts, casing }) => {
+    const plain = live.loadTokenizer(JSON.parse(readFileSync(file, "utf8")));
+    if (casing) live.useCasing(JSON.parse(gunzipSync(Buffer.from(casing, "base64"))));
+    const tokenizer = casing ? live.withCasing(plain) : plain;
     return texts.map((text) => tokenizer.ids(text));
   },
 }[task.ask];

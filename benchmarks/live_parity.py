@@ -5,6 +5,8 @@ The page's own code answers in Node, from the files that a browser loads.
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import random
 import shutil
@@ -19,6 +21,7 @@ import numpy as np
 
 from translator import Translator
 from translator.analysis.interventions import make_gates
+from translator.ui.live.casing import casing_file
 from translator.ui.live.chinese import chinese_file
 from translator.ui.live.site import ENGINES, LIVE
 
@@ -37,6 +40,8 @@ def _laid_out(model: Translator) -> Iterator[Path]:
         folder.mkdir(parents=True)
         for name in ("config.json", "src.json", "tgt.json", "model.safetensors"):
             (folder / name).symlink_to((model.bundle.folder or Path()) / name)
+        none = gzip.compress(b'{"language": "", "words": ""}')
+        (folder / "casing.json.gz").write_bytes(casing_file(model) or none)
         for name in ENGINES.values():
             (Path(place) / name).write_bytes((LIVE / name).read_bytes())
         yield folder
@@ -121,7 +126,9 @@ def tokens(model: Translator, side: str, lines: Sequence[str], count: int) -> di
         chinese = Path(place) / "chinese.json.gz"
         chinese.write_bytes(chinese_file())
         file = (model.bundle.folder or Path()) / f"{side}.json"
-        found = _answers("tokens", file=str(file), chinese=str(chinese), texts=[*lines, *strange])
+        casing = casing_file(model) if side == "src" else None
+        packed = base64.b64encode(casing or b"").decode()
+        found = _answers("tokens", file=str(file), chinese=str(chinese), texts=[*lines, *strange], casing=packed)
     same = [tokenizer.ids(text) == ids for text, ids in zip([*lines, *strange], found, strict=True)]
     own = same[: len(lines)]
     return {"lines": len(own), "equal": sum(own), "strings": count, "equal strings": sum(same[len(own) :])}

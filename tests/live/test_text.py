@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import unicodedata
@@ -14,6 +15,8 @@ import pytest
 
 from translator.config import TextConfig
 from translator.text import Tokenizer, VocabularyTokenizer, load_tokenizer, words
+from translator.text.casing import with_casing
+from translator.ui.live.casing import casing_of
 
 ROOT = Path(__file__).parents[2]
 CHECKPOINTS = ROOT / "checkpoints"
@@ -102,6 +105,19 @@ def test_ids_of_lines_and_of_random_unicode(side: str, run_node: Callable[..., A
     path = CHECKPOINTS / f"{side}.json"
     texts = [*HARD, *lines(load_tokenizer(path), 10_000, 1), *random_texts(10_000, 2)]
     check(run_node, path, chinese, texts, texts[::10], 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side", ["de-en/src", "en-zh/src"])
+def test_capitals_come_back_alike(side: str, run_node: Callable[..., Any]) -> None:
+    path = CHECKPOINTS / f"{side}.json"
+    tokenizer, draw = with_casing(load_tokenizer(path)), random.Random(8)
+    typed = (str.lower, str.upper, str.capitalize, lambda text: text.lower().replace(" ", draw.choice("'.- \n")))
+    texts = [draw.choice(typed)(text) for text in (*lines(tokenizer, 2000, 9), *HARD, *random_texts(1000, 10))]
+    packed = base64.b64encode(casing_of(tokenizer) or b"").decode()
+    found = run_node("text.mjs", {"file": str(path), "casing": packed, "encode": texts})
+    for text, tokens in zip(texts, found["encoded"], strict=True):
+        assert tokens == told(tokenizer.encode(text).tokens), repr(text)
 
 
 @pytest.mark.slow

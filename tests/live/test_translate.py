@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import dataclasses
 import json
@@ -20,6 +21,7 @@ from translator.analysis.interventions import make_gates
 from translator.analysis.profile import stored_profile
 from translator.checkpoints.save import save_bundle
 from translator.errors import InputError
+from translator.ui.live.casing import casing_file
 from translator.ui.payload import profile_payload, step_payload, unpack
 from translator.ui.session import payload_of
 
@@ -54,6 +56,8 @@ def ask(run_node: Callable[..., Any], chinese: Path) -> Callable[..., Any]:
         assert model.bundle.folder is not None
         if model.languages[1] == "zh":
             task["chinese"] = str(chinese)
+        if casing := casing_file(model):
+            task["casing"] = base64.b64encode(casing).decode()
         profile = stored_profile(model)
         task |= {"profile": profile_payload(profile)} if profile else {}
         folder, digest = str(model.bundle.folder), model.bundle.info.sha256

@@ -5,7 +5,9 @@ import { gunzipSync } from "node:zlib";
 import { answer, live, task } from "./answer.mjs";
 
 if (task.chinese) live.useChinese(JSON.parse(gunzipSync(readFileSync(task.chinese))));
-const tokenizer = live.loadTokenizer(JSON.parse(readFileSync(task.file, "utf8")));
+if (task.casing) live.useCasing(JSON.parse(gunzipSync(Buffer.from(task.casing, "base64"))));
+const loaded = live.loadTokenizer(JSON.parse(readFileSync(task.file, "utf8")));
+const tokenizer = task.casing ? live.withCasing(loaded) : loaded;
 
 function plain(text, tokens) {
   const places = new Map([[0, 0]]); // UTF-16 units to characters

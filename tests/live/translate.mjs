@@ -8,6 +8,7 @@ const read = (name) => readFileSync(`${task.folder}/${name}`);
 const parsed = (name) => JSON.parse(read(name));
 
 if (task.chinese) live.useChinese(JSON.parse(gunzipSync(readFileSync(task.chinese))));
+if (task.casing) live.useCasing(JSON.parse(gunzipSync(Buffer.from(task.casing, "base64"))));
 const file = read("model.safetensors");
 const bundle = await live.loadBundle(await compiled(), {
   config: parsed("config.json"),

@@ -28,6 +28,7 @@ from translator.checkpoints.weights import DTYPES, check_header_size, unpack
 from translator.config import DecodeConfig, ModelConfig, TextConfig, from_dict
 from translator.errors import CheckpointError, InputError
 from translator.text import Tokenizer, load_tokenizer
+from translator.text.casing import with_casing
 from translator.trace import CheckpointId
 
 log = logging.getLogger(__name__)
@@ -156,7 +157,7 @@ def _read(folder: Path, *, root: Path, name: str | None = None) -> Bundle:
         raise CheckpointError(f"{folder}: {mismatch}")
     return Bundle(
         model=model,
-        src=tokenizers["src"],
+        src=with_casing(tokenizers["src"]),
         tgt=tokenizers["tgt"],
         info=CheckpointId(name or config["name"], digests[WEIGHTS], src_language, tgt_language),
         decode=decode,

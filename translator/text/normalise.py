@@ -68,6 +68,11 @@ def is_blank(text: str) -> bool:
     return _BLANK.fullmatch(text) is not None
 
 
+def is_shouted(text: str) -> bool:
+    """Whether `text` was typed all in capitals."""
+    return text.isupper() and sum(map(str.isupper, text)) >= SHOUTED
+
+
 def _apply(text: str, edits: list[Edit]) -> str:
     parts: list[str] = []
     position = 0
@@ -173,7 +178,7 @@ def _lower(text: str) -> Iterator[Edit]:
 
 def _calm(text: str) -> Iterator[Edit]:
     """A text all in capitals to small letters: no vocabulary has its words. A name such as "NATO" is left alone."""
-    if text.isupper() and sum(map(str.isupper, text)) >= SHOUTED:
+    if is_shouted(text):
         yield from _lower(text)
 
 

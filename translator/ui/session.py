@@ -17,6 +17,7 @@ from translator.analysis.aggregate import count_words
 from translator.config import DecodeConfig, from_dict
 from translator.errors import CheckpointError, InputError, TranslatorError
 from translator.figures.label import plain
+from translator.text.casing import as_read
 from translator.text.normalise import Normalised, normalise
 from translator.trace import CheckpointId, Token, Trace
 from translator.ui import limits
@@ -185,7 +186,7 @@ def _facts(model: Translator, text: str, tokens: Sequence[Token], normalised: st
         "tokens": len(tokens) + 1,
         "unknown": sum(token.unknown for token in tokens),
         "bytes": sum(_BYTE.fullmatch(token.surface) is not None for token in tokens),
-        "changed": _changed(text, normalise(text, model.bundle.src.config)),
+        "changed": _changed(text, normalise(as_read(model.bundle.src, text), model.bundle.src.config)),
         "normalised": plain(normalised, 400) if text != normalised else "",
     }
 

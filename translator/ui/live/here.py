@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from translator.errors import CheckpointError
+from translator.ui.live.casing import casing_file
 from translator.ui.live.languages import told_apart
 from translator.ui.live.published import Published
 from translator.ui.offline import offline_shell
@@ -36,6 +37,8 @@ def files_here(published: Published, direction: str, model: Translator, names: S
     found = {part: published.put(name, folder / name, known.get(name)) for part, name in CHECKPOINT.items()}
     if profile := profile_of(model):
         found["profile"] = published.put("profile.json", json.dumps(profile, ensure_ascii=False).encode())
+    if file := casing_file(model):
+        found["casing"] = published.put("casing.json.gz", file)
     if "zh" in model.languages:
         found["chinese"] = published.put("chinese.json.gz", _chinese())
     if file := told_apart(model.languages[:1], names):

@@ -19,6 +19,7 @@ from translator.registry import lab
 from translator.ui import frontend
 from translator.ui.about_tab import about
 from translator.ui.explorer import show
+from translator.ui.live.casing import casing_file
 from translator.ui.live.chinese import chinese_file
 from translator.ui.live.lab_figures import lab_figures
 from translator.ui.live.languages import told_apart
@@ -157,6 +158,8 @@ class _Site:
         found = {part: entries[file] for part, file in CHECKPOINT.items()} | self.shared
         if profile := profile_of(model):
             found["profile"] = self.write_json(f"{place}/profile.json", profile)
+        if file := casing_file(model):
+            found["casing"] = self.write(f"{place}/casing.json.gz", file)
         if "zh" in model.languages:
             self.chinese = self.chinese or self.write("chinese.json.gz", chinese_file())
             found["chinese"] = self.chinese

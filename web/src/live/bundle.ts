@@ -8,6 +8,7 @@ import { Transformer } from "./engine/transformer";
 import type { FiguresFile } from "./figures";
 import { Refusal } from "./refusal";
 import type { Coming } from "./store";
+import { withCasing } from "./text/casing";
 import { loadTokenizer } from "./text/load";
 import { spelling as spellingOf } from "./text/spelling";
 import type { Tokenizer, TokenizerFile } from "./text/tokenizer";
@@ -62,7 +63,7 @@ export async function loadBundle(engine: WebAssembly.Module, parts: Parts): Prom
   const decode = { ...USUAL, ...config.decode };
   const [model, src, [tgt, spelling], profile, figures] = await Promise.all([
     load(engine, parts),
-    tokenizer("source", parts.src, config.model.src_vocab),
+    tokenizer("source", parts.src, config.model.src_vocab).then(withCasing),
     tokenizer("target", parts.tgt, config.model.tgt_vocab).then((tgt) => {
       let spelt: Spelling | undefined;
       const spelling = () => (spelt ??= new Spelling(spellingOf(tgt)));

@@ -14,6 +14,7 @@ const usual = (file: FileEntry, how: Fetching) => {
 const fetched = vi.fn<(...asked: Parameters<typeof usual>) => Uint8Array | Promise<Uint8Array>>();
 const useChinese = vi.fn();
 const useLanguages = vi.fn();
+const useCasing = vi.fn();
 let known: typeof import("./checkpoint");
 beforeAll(async () => {
   vi.resetModules();
@@ -32,14 +33,16 @@ beforeAll(async () => {
     ...(await original<object>()),
     ...{ useLanguages, languagesAreKnown: () => useLanguages.mock.calls.length > 0 },
   }));
+  vi.doMock("./text/casing", async (original) => ({ ...(await original<object>()), useCasing }));
   known = await import("./checkpoint");
 });
 afterAll(() => {
-  for (const path of ["./store", "./text/chinese", "./text/languages"]) vi.doUnmock(path);
+  for (const path of ["./store", "./text/casing", "./text/chinese", "./text/languages"])
+    vi.doUnmock(path);
   vi.resetModules();
 });
 beforeEach(() => {
-  for (const mock of [fetched, useChinese, useLanguages]) mock.mockClear();
+  for (const mock of [fetched, useCasing, useChinese, useLanguages]) mock.mockClear();
   fetched.mockImplementation(usual);
 });
 
@@ -126,11 +129,13 @@ describe("a checkpoint that is fetched", () => {
     Object.assign(site.checkpoints.one, {
       profile: json("profile", { rates: [1] }),
       figures: json("figures", { theme: 2 }),
+      casing: json("casing", { language: "de", words: "Zug" }, true),
       chinese: json("chinese", { total: 3 }, true),
       languages: json("languages", { prior: [4] }, true),
     });
     const bundle = await known.fetchCheckpoint(site, "one", {});
     expect(bundle).toMatchObject({ profile: { rates: [1] }, figures: { theme: 2 } });
+    expect(useCasing).toHaveBeenCalledWith({ language: "de", words: "Zug" });
     await known.fetchCheckpoint(site, "one", {});
     expect(useChinese.mock.calls).toEqual([[{ total: 3 }]]);
     expect(useLanguages.mock.calls).toEqual([[{ prior: [4] }]]);

@@ -4,6 +4,7 @@ import type { Profile } from "../protocol/messages";
 import { loadBundle, type Bundle, type ConfigFile } from "./bundle";
 import type { FiguresFile } from "./figures";
 import { fetchFile, fetchInto, type FileEntry, type Fetching } from "./store";
+import { useCasing, type CasingFile } from "./text/casing";
 import { chineseIsKnown, useChinese, type ChineseFile } from "./text/chinese";
 import { languagesAreKnown, useLanguages, type LanguagesFile } from "./text/languages";
 import type { TokenizerFile } from "./text/tokenizer";
@@ -16,6 +17,8 @@ export interface CheckpointFiles {
   profile?: FileEntry;
   /** The lab's figures, where the page has a lab of its own. */
   figures?: FileEntry;
+  /** The source's words with capitals, where its language has such a list. */
+  casing?: FileEntry;
   /** Words for Chinese, where a side of it is. */
   chinese?: FileEntry;
   /** What tells the languages of the site apart, where there are several. */
@@ -101,7 +104,7 @@ async function putTogether(
     const packed = new Blob([await bytes(file)]).stream();
     return (await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json()) as T;
   };
-  const { weights, profile, figures, chinese, languages } = files;
+  const { weights, profile, figures, casing, chinese, languages } = files;
   let give: (room: Uint8Array) => void;
   const memory = new Promise<Uint8Array>((done) => (give = done));
   const [engine, config] = [
@@ -127,6 +130,7 @@ async function putTogether(
     });
   const [bundle] = await Promise.all([
     loaded(),
+    casing ? unpacked<CasingFile>(casing).then(useCasing) : undefined,
     chinese && !chineseIsKnown() ? unpacked<ChineseFile>(chinese).then(useChinese) : undefined,
     languages && !languagesAreKnown()
       ? unpacked<LanguagesFile>(languages).then(useLanguages)

@@ -17,6 +17,7 @@ export { Refusal } from "./refusal";
 export { forced, health, payload, split, stream } from "./session";
 export { fetchFile, fetchInto } from "./store";
 export { foreign } from "./foreign";
+export { useCasing, withCasing } from "./text/casing";
 export { useChinese } from "./text/chinese";
 export { useLanguages } from "./text/languages";
 export { loadTokenizer } from "./text/load";

@@ -149,10 +149,14 @@ const SMALL = /\p{Lowercase}|\p{Lt}/u;
 /** So many capitals and no small letter are a text that somebody typed in capitals. */
 const SHOUTED = 5;
 
+/** Whether `text` was typed all in capitals. */
+export function isShouted(text: string): boolean {
+  return !SMALL.test(text) && (text.match(CAPITAL)?.length ?? 0) >= SHOUTED;
+}
+
 /** A text all in capitals to small letters: no vocabulary has its words. */
 function calm(text: string): Edit[] {
-  if (SMALL.test(text) || (text.match(CAPITAL)?.length ?? 0) < SHOUTED) return [];
-  return lower(text);
+  return isShouted(text) ? lower(text) : [];
 }
 
 const surrogates = substitute(/[\ud800-\udfff]/gu, () => "\ufffd");

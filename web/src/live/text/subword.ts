@@ -30,6 +30,8 @@ const UTF8 = new TextEncoder();
  */
 export class SubwordTokenizer implements Tokenizer {
   readonly config: TextConfig;
+  /** What is read of a typed text; every character stays in its place. */
+  typed = (text: string): string => text;
   private readonly pieces: readonly string[];
   private readonly idOf: Map<string, number>;
   /** Rank and result of each merge, by left · size + right. */
@@ -54,13 +56,14 @@ export class SubwordTokenizer implements Tokenizer {
   }
 
   encode(text: string): Encoding {
-    const normalised = normalise(text, this.config);
+    const normalised = normalise(this.typed(text), this.config);
     const ids = split(normalised.text, this.config).flatMap((part) => this.idsOf(part));
     return { normalised, tokens: this.located(ids, normalised) };
   }
 
   ids(text: string): number[] {
-    return split(normaliseText(text, this.config), this.config).flatMap((part) => this.idsOf(part));
+    const made = normaliseText(this.typed(text), this.config);
+    return split(made, this.config).flatMap((part) => this.idsOf(part));
   }
 
   decode(ids: readonly number[]): string {
