@@ -63,6 +63,25 @@ def test_measures_equal_a_loop_over_the_cells():
         assert got.punctuation[layer, head] == pytest.approx(sum(m[q, 4] for q in kept) / 3)
 
 
+def test_best_keys_are_counted_as_a_loop_counts_them():
+    weights = np.random.default_rng(2).dirichlet(np.full(9, 0.3), size=(2, 3, 9))
+    rows = plain_rows(9, 9, special=(0, 8), punctuation=(4,))
+    rows.counted[[2, 8]] = rows.content_rows[[0, 2, 8]] = rows.reading_rows[[0, 1, 2]] = False
+    got = measure(weights, rows)
+    for layer, head in np.ndindex(2, 3):
+        best = weights[layer, head].argmax(axis=-1)
+        for offset, name in ((-1, "previous"), (0, "same"), (1, "next")):
+            fits = [best[q] == q + offset for q in range(9) if rows.counted[q] and 0 <= q + offset < 9]
+            assert getattr(got, name)[layer, head] == sum(fits) / len(fits)
+        for prefix, chosen in (("", rows.content_rows), ("read_", rows.reading_rows)):
+            keys = [best[q] for q in range(9) if chosen[q]]
+            content = sum(k not in (0, 4, 8) for k in keys) / len(keys)
+            assert getattr(got, f"{prefix}distinct")[layer, head] == len(set(keys)) / 6
+            assert getattr(got, f"{prefix}on_content")[layer, head] == pytest.approx(content)
+            sharp = np.mean([weights[layer, head, q].max() for q in range(9) if chosen[q]])
+            assert getattr(got, f"{prefix}content_confidence")[layer, head] == pytest.approx(sharp)
+
+
 def test_shares_of_positions_count_only_rows_that_have_such_a_key():
     previous = np.eye(6, k=-1)
     previous[0, 3] = 1

@@ -7,7 +7,7 @@ separators and punctuation), Vig and Belinkov 2019 (attention distance).
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -132,58 +132,66 @@ def is_punctuation(token: Token) -> bool:
 
 def measure(weights: np.ndarray, rows: Rows) -> Measures:
     """Measure every head of `weights` [L, H, Q, K] (probabilities) over the rows of `rows`."""
-    probs = np.asarray(weights, dtype=np.float64)
-    queries, keys = probs.shape[2:]
-    nats = entropy(probs)
+    layers, heads, queries, keys = weights.shape
+    shape = layers, heads
+    probs = np.ascontiguousarray(weights, dtype=np.float64).reshape(layers * heads * queries, keys)
     best = probs.argmax(axis=-1)
+    peak = probs[np.arange(len(probs)), best].reshape(-1, queries)
+    best = best.reshape(-1, queries)
+    nats = entropy(probs).reshape(-1, queries)
     centre = np.arange(queries) if rows.self_attention else np.arange(queries) * (keys - 1) / max(queries - 1, 1)
     spread = np.abs(centre[:, None] - np.arange(keys))
     plain_key = ~(rows.special | rows.punctuation)
-    peak = np.ascontiguousarray(np.moveaxis(probs, -1, 0)).max(axis=0)  # across rows: each by itself is short
-    on_plain = plain_key[best]
-    content, reading = rows.content_rows, rows.reading_rows
-    beside = {name: _possible(offset, rows) for name, offset in _BESIDE.items()}
-    shares = probs @ np.stack([rows.special, rows.punctuation], axis=-1).astype(np.float64)
-    means = _means(
-        {
-            "entropy": (nats, rows.counted),
-            "relative_entropy": (nats / np.log(np.maximum(rows.visible, 2)), rows.counted & (rows.visible > 1)),
-            "confidence": (peak, rows.counted),
-            "distance": (np.einsum("lhqk,qk->lhq", probs, spread.astype(np.float64)), rows.counted),
-            **{name: (best == key, possible) for name, (key, possible) in beside.items()},
-            "special": (shares[..., 0], rows.counted),
-            "punctuation": (shares[..., 1], rows.counted),
-            "content_confidence": (peak, content),
-            "on_content": (on_plain, content),
-            "read_content_confidence": (peak, reading),
-            "read_on_content": (on_plain, reading),
-        }
-    )
-    distinct = _distinct(best[..., content], int(plain_key.sum()))
+    on_plain = plain_key[best].astype(np.float64)
+    counted, content, reading = rows.counted, rows.content_rows, rows.reading_rows
+    # What is asked of each key, over all counted rows of a head at once: [Q, K, 3] as one matrix.
+    asked = np.empty((queries, keys, 3))
+    asked[..., 0], asked[..., 1], asked[..., 2] = spread, rows.special, rows.punctuation
+    asked *= counted[:, None, None]
+    spent = probs.reshape(-1, queries * keys) @ asked.reshape(-1, 3) / max(int(np.count_nonzero(counted)), 1)
+    confident = _means(peak, counted, content, reading)
+    content_keys = int(np.count_nonzero(plain_key))
+    distinct = _distinct(best[:, content], keys, content_keys)
     alike = np.array_equal(content, reading)
+    found = {
+        "entropy": _means(nats, counted)[:, 0],
+        "relative_entropy": _means(nats / np.log(np.maximum(rows.visible, 2)), counted & (rows.visible > 1))[:, 0],
+        "confidence": confident[:, 0],
+        "distance": spent[:, 0],
+        **_beside(best, rows),
+        "special": spent[:, 1],
+        "punctuation": spent[:, 2],
+        "content_confidence": confident[:, 1],
+        "read_content_confidence": confident[:, 2],
+        **dict(zip(("on_content", "read_on_content"), _means(on_plain, content, reading).T, strict=True)),
+        "distinct": distinct,
+        "read_distinct": distinct if alike else _distinct(best[:, reading], keys, content_keys),
+    }
     return Measures(
-        distinct=distinct,
-        read_distinct=distinct if alike else _distinct(best[..., reading], int(plain_key.sum())),
-        **means,
-        **{name: np.full(probs.shape[:2], value) for name, value in _even(rows).items()},
+        **{name: values.reshape(shape) for name, values in found.items()},
+        **{name: np.full(shape, value) for name, value in _even(rows).items()},
     )
+
+
+def _beside(best: np.ndarray, rows: Rows) -> dict[str, np.ndarray]:
+    """The share of rows whose best key [N, Q] stands where the name says, of those that have such a key: each [N]."""
+    if not rows.self_attention:
+        return {name: np.zeros(len(best)) for name in _BESIDE}
+    offsets = best - np.arange(best.shape[1])
+    return {
+        name: _means((offsets == offset).astype(np.float64), _possible(offset, rows))[:, 0]
+        for name, offset in _BESIDE.items()
+    }
 
 
 def _even(rows: Rows) -> dict[str, float]:
     """What a head has of each measure that looks at all keys alike."""
     sink = np.cumsum(rows.special | rows.punctuation) / np.arange(1, len(rows.special) + 1)
     alike = 1 / rows.visible
-
-    def mean(values: np.ndarray, of: np.ndarray) -> float:
-        return float(values[of].mean()) if of.any() else 0.0
-
-    return {
-        "even_previous": mean(alike, _possible(-1, rows)[1]),
-        "even_same": mean(alike, _possible(0, rows)[1]),
-        "even_next": mean(alike, _possible(1, rows)[1]),
-        "even_sink": mean(sink[rows.visible - 1], rows.counted),
-        "even_confidence": mean(alike, rows.content_rows),
-    }
+    chosen = (*(_possible(offset, rows) for offset in _BESIDE.values()), rows.content_rows)
+    names = (*(f"even_{name}" for name in _BESIDE), "even_confidence")
+    found = dict(zip(names, _means(alike[None], *chosen)[0].tolist(), strict=True))
+    return {**found, "even_sink": float(_means(sink[rows.visible - 1][None], rows.counted)[0, 0])}
 
 
 def rows_of(trace: Trace, kind: str) -> Rows:
@@ -298,29 +306,24 @@ def token_share(weights: np.ndarray, chosen: Sequence[bool] | np.ndarray) -> np.
     return share
 
 
-def _means(values: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, np.ndarray]:
-    """The mean of each array [L, H, Q] over its own rows [Q], [L, H]; 0 where there are none.
-
-    One sum for all: by itself each took several times as long to be begun as to be made.
-    """
-    arrays, chosen = zip(*values.values(), strict=True)
-    counts = np.maximum(np.count_nonzero(chosen, axis=1), 1)
-    means = np.einsum(
-        "nlhq,nq->nlh", np.stack(arrays).astype(np.float64, copy=False), np.stack(chosen).astype(np.float64)
-    )
-    return dict(zip(values, means / counts[:, None, None], strict=True))
+def _means(values: np.ndarray, *chosen: np.ndarray) -> np.ndarray:
+    """The means of `values` [N, Q] over the rows of each of `chosen` [Q], [N, C]; 0 where there are none."""
+    weights = np.array(chosen, np.float64)
+    means: np.ndarray = values @ weights.T / np.maximum(weights.sum(axis=1), 1)
+    return means
 
 
-def _possible(offset: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """The key `offset` away from each query, and for which queries there is one among others."""
+def _possible(offset: int, rows: Rows) -> np.ndarray:
+    """For which queries [Q] there is a key `offset` away, among others."""
     key = np.arange(len(rows.counted)) + offset
-    return key, rows.self_attention & rows.counted & (key >= 0) & (key < rows.visible) & (rows.visible > 1)
+    possible: np.ndarray = rows.self_attention & rows.counted & (key >= 0) & (key < rows.visible) & (rows.visible > 1)
+    return possible
 
 
-def _distinct(best: np.ndarray, content_keys: int) -> np.ndarray:
-    """Distinct best keys of each head [L, H, rows], as a share of the most that there could be."""
+def _distinct(best: np.ndarray, keys: int, content_keys: int) -> np.ndarray:
+    """Distinct best keys of each head [N, rows], as a share of the most that there could be."""
     most = max(min(best.shape[-1], content_keys), 1)
-    ordered = np.sort(best, axis=-1)
-    count = 1 + (np.diff(ordered, axis=-1) != 0).sum(axis=-1)
-    distinct: np.ndarray = np.minimum(count / most, 1.0)
+    seen = np.zeros((len(best), keys), np.bool_)
+    seen[np.arange(len(best))[:, None], best] = True
+    distinct: np.ndarray = np.minimum(np.count_nonzero(seen, axis=1) / most, 1.0)
     return distinct

@@ -84,23 +84,20 @@ def judge(
             beyond[beside] = beyond_chance(measures[beside], measures[f"even_{beside}"])
     else:
         shares["aligns"], beyond["aligns"], reading = _aligned(measures, rates, readings)
-    role = _best(beyond, 1.0, "mixed")
-    beyond.pop("diffuse")  # half the greatest entropy is what most heads have: nothing is near it
-    near = np.where(role == "mixed", _best(beyond, NEAR, ""), "")
-    told = np.where(role == "mixed", near, role)
-    return Roles(
-        name=role,
-        near=near,
-        share=np.select([told == each for each in shares], list(shares.values()), 0.0),
-        reading=np.where(told == "aligns", np.array(READINGS)[reading], ""),
-    )
-
-
-def _best(beyond: Mapping[str, np.ndarray], least: float, otherwise: str) -> np.ndarray:
-    """The role that reaches most of its bar, [L, H]; `otherwise` where none reaches that share of its bar."""
     names = [name for name in ROLES if name in beyond]
+    none = len(names)
     reached = np.stack([beyond[name] / BARS[name] for name in names])
-    return np.where(reached.max(axis=0) >= least, np.array(names)[reached.argmax(axis=0)], otherwise)
+    role = np.where(reached.max(axis=0) >= 1.0, reached.argmax(axis=0), none)
+    others = reached[:-1]  # without "diffuse": half the greatest entropy is what most heads have, nothing is near it
+    near = np.where((role == none) & (others.max(axis=0) >= NEAR), others.argmax(axis=0), none)
+    told = np.minimum(role, near)
+    share = np.stack([*(shares[name] for name in names), np.zeros(shape)])
+    return Roles(
+        name=np.array([*names, "mixed"])[role],
+        near=np.array([*names, ""])[near],
+        share=np.take_along_axis(share, told[None], axis=0)[0],
+        reading=np.where(np.array([*names, ""])[told] == "aligns", np.array(READINGS)[reading], ""),
+    )
 
 
 def beyond_chance(share: np.ndarray, chance: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,6 +28,8 @@ _FULL = {"u16": 65535, "d4": 10_000}
 """What stands for 1."""
 _ESCAPE = 192
 """Of "d4": a first byte from here on has the upper bits of a number, whose lower eight stand behind all first bytes."""
+LOOKS = 8192
+"""Surfaces whose looks are kept."""
 _DIGITS, _NEAR_HALF = 1e4, 1e-6
 _TOLD = tuple(each.name for each in fields(heads.Measures) if not each.name.startswith(("even_", "read_")))
 """Measures that the page shows."""
@@ -163,11 +166,19 @@ def _checkpoint(trace: Trace) -> dict[str, str]:
 
 def _token(token: Token) -> dict[str, Any]:
     """`s` is what is shown, `r` the real surface where it differs, `f` flags, `w` the word it belongs to."""
-    flags = SPECIAL * token.special + UNKNOWN * token.unknown + SPACE * token.space
-    flags += PUNCTUATION * heads.is_punctuation(token)
-    shown = plain(token.surface, None)
-    real = {} if shown == token.surface else {"r": token.surface}
-    return {"s": shown, "i": token.id, "f": flags, "w": token.word, **real}
+    shown, flags = _look(token.surface, token.special, token.unknown, token.space)
+    found = {"s": shown, "i": token.id, "f": flags, "w": token.word}
+    if shown != token.surface:
+        found["r"] = token.surface
+    return found
+
+
+@lru_cache(LOOKS)
+def _look(surface: str, special: bool, unknown: bool, space: bool) -> tuple[str, int]:
+    """What is shown of a token, and its flags; a trace asks the same of its candidates again and again."""
+    flags = SPECIAL * special + UNKNOWN * unknown + SPACE * space
+    flags += PUNCTUATION * heads.is_punctuation(Token(0, surface, special=special))
+    return plain(surface, None), flags
 
 
 def _tokens(tokens: Sequence[Token]) -> list[dict[str, Any]]:
@@ -209,7 +220,7 @@ def _rates(profile: dict[str, Any] | None, shape: tuple[int, ...]) -> heads.Rate
 
 
 def _step(step: Step, leading: tuple[int, ...], decode: Decode | None) -> dict[str, Any]:
-    candidates = [{**_token(each.token), "lp": round(each.log_prob, 5)} for each in step.candidates]
+    candidates = [_token(each.token) | {"lp": round(each.log_prob, 5)} for each in step.candidates]
     beams = _beams(step.beams, decode, leading) if decode else []
     return {
         "lp": _known(step.log_prob, 6),
@@ -238,11 +249,13 @@ def _beam(beam: Beam, text: str, leads: bool, again: bool) -> dict[str, Any]:
 
 def _head_table(measures: heads.Measures, roles: Roles) -> dict[str, list[Any]]:
     """One list a measure, head by head, layer by layer."""
-    table: dict[str, list[Any]] = {"role": roles.name.ravel().tolist()}
-    table |= {name: _short(getattr(measures, name)) for name in _TOLD}
+    names = (*_TOLD, "share")
+    numbers = _short(np.stack([*(getattr(measures, name) for name in _TOLD), roles.share]))
+    heads_ = roles.share.size
+    lists = (numbers[at : at + heads_] for at in range(0, len(numbers), heads_))
     return {
-        **table,
-        "share": _short(roles.share),
+        "role": roles.name.ravel().tolist(),
+        **dict(zip(names, lists, strict=True)),
         "reading": roles.reading.ravel().tolist(),
         "near": roles.near.ravel().tolist(),
     }
