@@ -54,6 +54,10 @@ def test_the_shipped_checkpoint_translates_as_python_does(context: BrowserContex
     with hosted(tmp_path) as serving:
         page = opened(context, serving.address)
         check(type_and_translate(page, "Gestern habe ich ein gutes Buch gelesen."), model)
+        small = type_and_translate(page, "wann fährt der nächste zug nach münchen?")
+        check(small, model)
+        written = model.source_ids("Wann fährt der nächste Zug nach München?")
+        assert tuple(token["id"] for token in small["src"]) == written
 
 
 def test_an_address_says_direction_and_text(context: BrowserContext, host: Any, tiny: Translator) -> None:

@@ -119,3 +119,13 @@ it("asks for a word again where another step is chosen, and for the words of ano
   await turn();
   expect(asked[2].options).toMatchObject({ step: 5, word: null });
 });
+
+it("keeps the keyboard on its tab where the page is drawn anew", () => {
+  const { made, find } = lab();
+  find(".lab-views [data-view=alti]").focus();
+  made.paint();
+  expect(document.activeElement).toBe(find(".lab-views [data-view=alti]"));
+  find("[data-question]").focus();
+  made.paint();
+  expect(document.activeElement).toBe(find("[data-question]"));
+});

@@ -41,6 +41,14 @@ export interface QuestionsProps {
   ask: (text: string) => void;
 }
 
+/** Put other tabs into a row; the keyboard stays on the tab where it was. */
+const replaced = (row: HTMLElement, name: string, tabs: HTMLElement[]): void => {
+  row.setAttribute("aria-label", name);
+  const at = [...row.children].indexOf(document.activeElement!);
+  row.replaceChildren(...tabs);
+  tabs[at]?.focus();
+};
+
 export class Questions {
   private question: LabQuestion;
   private view: LabView;
@@ -88,8 +96,7 @@ export class Questions {
     this.asked++;
     this.requests.leave("lab_ask");
     if (this.find(".lab-wait")) this.waiting(false);
-    const own = this.options.force;
-    if (own && own.target === this.filled) delete own.target;
+    if (this.options.force?.target === this.filled) delete this.options.force?.target;
     this.chosen.open(this.options);
     this.answers = {};
     this.soon = null;
@@ -149,10 +156,8 @@ export class Questions {
     const views = this.question.views.map((each) =>
       this.tab("data-view", each, each === this.view, () => this.open(each)),
     );
-    this.find(".lab-questions").setAttribute("aria-label", t("Questions"));
-    this.find(".lab-questions").replaceChildren(...questions);
-    this.find(".lab-views").setAttribute("aria-label", t("Views"));
-    this.find(".lab-views").replaceChildren(...views);
+    replaced(this.find(".lab-questions"), t("Questions"), questions);
+    replaced(this.find(".lab-views"), t("Views"), views);
   }
   paint(): void {
     const { name, says, source, fields } = this.view;
