@@ -77,7 +77,7 @@ def shipped_casing(language: str) -> Mapping[str, str]:
 
 
 def restore_casing(text: str, written: Mapping[str, str]) -> str:
-    """`text` with the capitals of `written`, if it has none but where sentences begin, or nothing else.
+    """`text` with the capitals of `written`, unless it has capitals within its sentences and small letters too.
 
     Every character stays in its place: the result is as long as `text`.
     """

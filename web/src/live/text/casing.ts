@@ -25,8 +25,8 @@ export function useCasing({ language, words }: CasingFile): void {
 }
 
 /**
- * `text` with the capitals of a language's words, if it has none but where sentences begin, or
- * nothing else. Every character stays in its place.
+ * `text` with the capitals of a language's words, unless it has capitals within its sentences and
+ * small letters too. Every character stays in its place.
  */
 export function restored(text: string, language: string): string {
   const written = known.get(language);
