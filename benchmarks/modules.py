@@ -6,6 +6,7 @@ mkdocs calls `on_page_markdown` while it builds the site, so the list is never o
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "translator"
 MARK = "<!-- modules -->"
 
 
+@cache
 def summary(path: Path) -> str:
     """The first line of a module's docstring; "" where there is none."""
     told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""

@@ -145,6 +145,7 @@ def test_a_live_stream_ends_with_the_same_trace_and_shows_candidates(made: Any, 
     assert forced.translation.split() == texts[1].split() or "<unk>" in [t.surface for t in forced.tgt]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_silent_head_is_a_zeroed_part_of_the_output_projection(made: Any, texts: list[str], family: str) -> None:
     _, tokenizer, ours = made(family)
@@ -184,6 +185,7 @@ def test_gates_end_with_what_they_were_given_for(made: Any, texts: list[str]) ->
         assert torch.equal(net(input_ids=ids, decoder_input_ids=ids).logits, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_is_never_to_be_produced_is_as_generate_has_it(made: Any, texts: list[str], family: str) -> None:
     """An id, and two in a row, of those that come first without the ban."""

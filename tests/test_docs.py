@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import json
 import os
 import re
@@ -289,6 +290,9 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *so
 TEXT = {page.relative_to(ROOT).as_posix().removeprefix("docs/"): page.read_text(encoding="utf-8") for page in PAGES}
 
 
+parser = functools.cache(command_line._parser)
+
+
 def typed(page: str) -> list[list[str]]:
     """What a page tells to type at `python -m`, from blocks and from the running text, as words."""
     told = re.findall(r"python3? -m ((?:translator|benchmarks)\b[^\n`]*)", TEXT[page])
@@ -304,7 +308,7 @@ def test_every_command_line_is_one(page: str, capsys: pytest.CaptureFixture[str]
             assert (ROOT / package / f"{module or '__main__'}.py").is_file(), program
             continue
         with contextlib.suppress(SystemExit):
-            command_line._parser().parse_args(words if len(words) > 1 else [*words, "--help"])
+            parser().parse_args(words if len(words) > 1 else [*words, "--help"])
         assert not capsys.readouterr().err, words
 
 

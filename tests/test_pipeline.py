@@ -79,6 +79,7 @@ def test_live_steps_are_the_steps_of_the_trace(tiny: Translator, method: str) ->
         np.testing.assert_allclose(a.cross, b.cross, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_a_step_that_comes_too_soon_is_not_made(tiny: Translator, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     made: list[object] = []
@@ -104,6 +105,7 @@ def test_a_live_beam_search_ends_in_the_same_trace(tiny: Translator) -> None:
     assert [step.beams for step in trace.steps] == [step.beams for step in live[: len(trace.steps)]]
 
 
+@pytest.mark.slow
 def test_a_search_that_gives_more_than_may_be_kept_is_replayed(
     tiny: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +157,7 @@ def test_a_batch_names_what_it_refuses(tiny: Translator) -> None:
     assert tiny.translate_batch([]) == []
 
 
+@pytest.mark.slow
 def test_settings_come_from_the_checkpoint_unless_they_are_given(tiny_checkpoint: Path) -> None:
     bundle = translator.load(tiny_checkpoint).bundle
     own = Translator(dataclasses.replace(bundle, decode=DecodeConfig(method="beam", beam=2, max_length=5)))
@@ -254,6 +257,7 @@ def test_when_memory_runs_out_the_cpu_does_it_again(
     assert TEXT not in caplog.text
 
 
+@pytest.mark.slow
 def test_memory_that_runs_out_in_a_batch(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = translator.load(tiny_checkpoint, device="cpu")
     expected = tiny.translate_batch([TEXT])

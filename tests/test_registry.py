@@ -101,6 +101,7 @@ def test_every_setting_that_can_be_typed_is_an_option_that_says_its_range() -> N
             parser.parse_args(["--model", "m", wrong, "x"])
 
 
+@pytest.mark.slow
 def test_the_pages_controls_are_those_of_the_registry() -> None:
     with gr.Blocks():
         method, *others = translate_tab._settings()

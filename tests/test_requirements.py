@@ -84,6 +84,7 @@ def test_whoever_misses_a_package_is_told_the_extra_that_brings_it() -> None:
         assert package in names or package == "starlette", f"{extra} does not bring {package}"
 
 
+@pytest.mark.slow
 def test_the_package_imports_nothing_that_it_does_not_ask_for() -> None:
     asked = {Requirement(line).name for line in PROJECT["dependencies"]} | {
         Requirement(x).name for x in of_extras("all")

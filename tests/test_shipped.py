@@ -98,6 +98,7 @@ def test_a_beam_keeps_what_its_winner_read(shipped: Translator) -> None:
     assert any(went_on), "no search went on after its winner had ended"
 
 
+@pytest.mark.slow
 def test_maps_are_probabilities_and_causal(shipped: Translator) -> None:
     trace = shipped.translate(newcomers(shipped)[-5], method="beam")
     for kind in ("encoder", "decoder", "cross"):

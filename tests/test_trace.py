@@ -90,6 +90,7 @@ def test_another_kind_of_attention_is_named(tiny: Translator) -> None:
             ask("self")
 
 
+@pytest.mark.slow
 def test_a_trace_file_that_was_damaged_is_refused(tiny: Translator, tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     tiny.translate(TEXT, max_length=4).save(path)

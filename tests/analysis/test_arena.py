@@ -64,6 +64,7 @@ def test_the_numbers_of_a_sentence_are_its_parts(tiny: Translator, trace: Trace)
     assert found.believable == (best if found.mean(best) > found.chance else None)
 
 
+@pytest.mark.slow
 def test_methods_judged_one_after_another_are_as_judged_at_once(
     tiny: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

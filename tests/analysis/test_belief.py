@@ -76,6 +76,7 @@ def test_the_arena_names_whom_to_believe(measured: Translator, ask: Callable[...
     assert found["methods"]["random"].keys() == {"correlation", "beyond_chance", "lost", "shares"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("translation", [[], ["I run into the park."]])
 def test_omissions_keep_their_contract(measured: Translator, ask: Callable[..., Any], translation: list[str]) -> None:
     found = ask("omissions", TEXT, *translation)

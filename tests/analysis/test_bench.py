@@ -100,6 +100,7 @@ def few() -> GoldSet:
     return replace(gold, pairs=gold.pairs[:6])
 
 
+@pytest.mark.slow
 def test_rates_are_nltks(tiny: Translator, few: GoldSet) -> None:
     """nltk judges a sentence at a time and knows sure links only: a set of sure links, as one sentence."""
     sure = replace(few, pairs=tuple(replace(p, gold=replace(p.gold, possible=p.gold.sure)) for p in few.pairs))

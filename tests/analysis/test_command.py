@@ -207,6 +207,7 @@ def test_decoder_lens_by_the_contract(tiny: Translator, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.count("\n") >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -213,6 +213,7 @@ def test_a_forced_target_has_no_gates(tiny: Translator, trace: Trace) -> None:
         force(tiny, trace.source, "The house", gates=gates)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", ["translate", "force"])
 def test_a_trace_says_whether_a_head_was_gated(tiny: Translator, trace: Trace, work: str) -> None:
     given = (trace.source, [token.id for token in trace.tgt]) if work == "force" else (trace.source,)

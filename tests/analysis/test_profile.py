@@ -164,6 +164,7 @@ def test_a_card_tells_of_the_head_that_aligns_what_it_predicts(best: str) -> Non
     assert ("Of the token that a row predicts, L1H2 is the best, 0.250." in text) is (best == "input")
 
 
+@pytest.mark.slow
 def test_a_profile_of_other_weights_is_refused(own: Translator) -> None:
     profile = head_profile(own, TEXTS, data="three")
     with pytest.raises(CheckpointError, match="other weights"):
@@ -297,6 +298,7 @@ def test_rates_by_a_set_of_ones_own_are_told_and_not_stored(
     assert contents(own.bundle.folder) == before
 
 
+@pytest.mark.slow
 def test_what_a_profile_cannot_be_added_to_is_refused_before_the_work(
     tiny_marian: Path, tiny_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

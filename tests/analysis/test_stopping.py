@@ -71,6 +71,7 @@ def test_it_asks_before_every_layer_or_cell(
             work(tiny, trace, lambda: next(answers))  # noqa: B023 - called at once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "work"), [(contrasts, words_hidden), (patching, board)], ids=["contrast", "board"])
 def test_a_long_sentence_asks_more_often_and_gives_the_same(
     tiny: Translator, monkeypatch: pytest.MonkeyPatch, module: ModuleType, work: Work

@@ -130,6 +130,7 @@ def test_convert_loses_nothing(
     assert digests(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_convert_into_the_source_adds_a_folder(tiny_marian: Path, tmp_path: Path) -> None:
     source = shutil.copytree(tiny_marian, tmp_path / "source")
     assert main(["convert", str(source), str(source / "ours")]) == 0

@@ -195,6 +195,7 @@ def test_converted_it_translates_as_before(made: Any, texts: list[str], shape: s
         np.testing.assert_allclose(one.cross, other.cross, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_pickle_is_read_by_convert_alone(made: Any, texts: list[str], tmp_path: Path) -> None:
     folder, _, net, ours = made()
     copy = Path(shutil.copytree(folder, tmp_path / "pickled"))

@@ -97,6 +97,7 @@ def test_a_profile_is_that_of_the_whole_corpus(size: int, tiny: Translator, tmp_
             np.testing.assert_allclose(*numbers, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_rates_are_those_of_the_whole_set(size: int, tiny: Translator, tmp_path: Path) -> None:
     gold = shipped_gold(("de", "en"))

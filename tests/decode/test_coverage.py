@@ -70,6 +70,7 @@ def test_coverage_by_hand() -> None:
     assert np.isfinite(covered(Hypothesis(coverage=(0.0,)), config))  # half precision may round attention away
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [4, 12])
 def test_a_batch_gives_the_tokens_of_single_searches(wide: Transformer, rows: int) -> None:
     """Sources of unlike lengths side by side: padding is not asked to be read."""

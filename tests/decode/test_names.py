@@ -73,6 +73,7 @@ def test_many_names_share_what_three_count(count: int) -> None:
     assert found.missing([]) == pytest.approx(2.0 * min(count, 3))
 
 
+@pytest.mark.slow
 def test_a_wide_beam_finds_the_best_of_all(checkpoint_maker: ModuleType) -> None:
     """Ranked by the log-probability over the length penalty, less what is missing over that of the source."""
     pieces = ("", "", "", "To", "m", " Tom", "年", "my")

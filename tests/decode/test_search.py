@@ -108,6 +108,7 @@ def test_step_log_probabilities_sum_to_the_forced_score(wide: Transformer, confi
         assert [step.log_prob for step in steps] == pytest.approx(found.log_probs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", METHODS)
 def test_the_search_stops_at_eos_and_never_chooses_padding_or_start(wide: Transformer, config: DecodeConfig) -> None:
     """EOS, padding and the start token are made ever more likely: only EOS may come, and only at the end."""

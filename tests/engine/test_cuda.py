@@ -230,6 +230,7 @@ def test_another_model_with_the_same_parts_is_not_served(
     assert found == pytest.approx(want) and len(made) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["refuses", "differs", "does nothing", "knows one step"])
 def test_what_cannot_be_captured_is_left_as_it_is(
     make_model: Callable[..., Transformer],

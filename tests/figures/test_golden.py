@@ -6,6 +6,7 @@ import json
 import runpy
 from pathlib import Path
 
+import pytest
 from plotly.colors import sequential
 
 from translator.figures.style import weight_scale
@@ -13,6 +14,7 @@ from translator.figures.style import weight_scale
 TESTS = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_that_the_page_draws() -> None:
     """Else, if they were meant to change: python tests/golden_maker.py"""
     found = runpy.run_path(str(TESTS / "golden_maker.py"))["figures"]()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from translator.figures import style
 
 ROOT = Path(__file__).parents[2]
@@ -17,6 +19,7 @@ PAPER = {"#ffffff", "#fff", "#000000", "rgba(0,0,0,0)"}
 SHADOW = re.compile(r"rgb\(0 0 0 / [\d.]+%?\)")
 
 
+@pytest.mark.slow
 def test_no_colour_stands_outside_of_the_tokens() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {colour}"

@@ -57,6 +57,7 @@ def expected(table: Spelling, sources: list[dict[str, Any]]) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_same_ids_are_forbidden(run_node: Callable[..., Any]) -> None:
     sources = asked(len(PIECES), np.ones(len(PIECES)), 1)
     wanted = expected(Spelling(PIECES), sources)
@@ -64,6 +65,7 @@ def test_the_same_ids_are_forbidden(run_node: Callable[..., Any]) -> None:
     assert run_node("copying.mjs", {"texts": PIECES, "sources": sources})["forbidden"] == wanted
 
 
+@pytest.mark.slow
 def test_the_same_names_are_missing(run_node: Callable[..., Any]) -> None:
     sources = asked(len(PIECES), np.ones(len(PIECES)), 3)
     found = run_node("copying.mjs", {"texts": PIECES, "sources": sources})["names"]

@@ -220,6 +220,7 @@ def test_a_damaged_file_is_fetched_again_and_then_refused(
     assert [each for each, _ in found["asked"]].count("checkpoints/tiny/model.safetensors") == 2
 
 
+@pytest.mark.slow
 def test_an_unknown_direction_is_refused_by_name(ask: Callable[..., Any]) -> None:
     (found,) = ask(("load", {"direction": "fr-en"}))
     assert "no direction 'fr-en'; there are tiny" in found["text"]

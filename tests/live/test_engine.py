@@ -190,6 +190,7 @@ def test_float32_weights(name: str, both: Any, floats: Any) -> None:
     check(both(OPTIONS[name], "float32"), floats)
 
 
+@pytest.mark.slow
 def test_float16_is_widened_exactly(run_node: Any, floats: Any) -> None:
     """Every finite half there is, denormals among them."""
     halves = np.arange(65536, dtype=np.uint16).view(np.float16)

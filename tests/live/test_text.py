@@ -159,6 +159,7 @@ def test_chinese_words_are_jiebas(run_node: Callable[..., Any], chinese: Path, t
         assert [token[2] for token in tokens] == [list(span) for span in words(text, "zh")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["treebank", "sentencepiece"])
 def test_a_level_that_the_page_does_not_tokenize_is_refused_by_name(
     level: str, run_node: Callable[..., Any], tmp_path: Path

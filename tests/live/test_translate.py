@@ -260,6 +260,7 @@ def test_settings_that_cannot_be_are_refused_by_name(
     assert said in found["refused"]
 
 
+@pytest.mark.slow
 def test_sampling_repeats_itself_by_its_seed(tiny: Translator, ask: Callable[..., Any]) -> None:
     settings = [{"method": "sample", "seed": seed, "max_length": 12} for seed in (0, 0, 1, 2)]
     found = ask(tiny, [{"text": GERMAN[0], "settings": each} for each in settings])

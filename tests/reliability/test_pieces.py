@@ -36,10 +36,12 @@ def asks(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
     return count
 
 
+@pytest.mark.slow
 def test_an_offline_page_asks_before_each_of_its_maps_is_packed(asks: Callable[..., int]) -> None:
     assert asks("offline") >= asks("exact") + 3
 
 
+@pytest.mark.slow
 def test_an_npz_asks_before_each_piece(asks: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> None:
     few = asks("npz")
     assert few >= asks("exact") + 7  # one for each array
@@ -47,6 +49,7 @@ def test_an_npz_asks_before_each_piece(asks: Callable[..., int], monkeypatch: py
     assert asks("npz") > few + 20
 
 
+@pytest.mark.slow
 def test_a_figure_asks_before_each_theme_is_drawn_and_before_each_is_written(asks: Callable[..., int]) -> None:
     greedy = asks("npz", settings={"method": "greedy"}) - 7
     assert asks("lab_ask", **ROLLOUT) == greedy + 4

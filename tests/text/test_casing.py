@@ -136,6 +136,7 @@ def test_only_the_source_of_normalised_text_with_capitals_is_read_so(tmp_path: P
         assert with_casing(other) is other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "typed", "written"),
     [

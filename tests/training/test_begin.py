@@ -69,6 +69,7 @@ def test_it_takes_over_weights_vocabularies_shape_and_units(
     assert same(load_bundle(tmp_path / "run" / BASE), old)
 
 
+@pytest.mark.slow
 def test_the_model_setting_has_the_last_word_and_may_be_deeper(
     toy_config: Make, toy_data: Path, toy_checkpoint: Path, tmp_path: Path
 ) -> None:
@@ -111,6 +112,7 @@ def test_it_goes_on_exactly_without_the_checkpoint(
     assert all(torch.equal(value, again[name]) for name, value in whole.state_dict().items())
 
 
+@pytest.mark.slow
 def test_another_checkpoint_is_refused_once_it_was_trained(
     toy_config: Make, toy_data: Path, toy_checkpoint: Path, tmp_path: Path
 ) -> None:

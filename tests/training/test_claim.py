@@ -35,6 +35,7 @@ def told(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "train.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

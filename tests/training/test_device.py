@@ -61,6 +61,7 @@ def test_a_run_trains_resumes_and_is_exported(
         assert found == pytest.approx(want, rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_step_never_waits_for_the_device(
     toy_config: Callable[..., tuple[TrainConfig, Path]],
     toy_data: Path,

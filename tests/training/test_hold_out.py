@@ -78,6 +78,7 @@ def test_a_share_of_a_corpus_can_be_kept(data: Path, tmp_path: Path) -> None:
     assert 40 < kept < 120
 
 
+@pytest.mark.slow
 def test_sentences_of_another_pair_join_the_monolingual_ones(data: Path, tmp_path: Path) -> None:
     folder = data / "fr-de"
     folder.mkdir()

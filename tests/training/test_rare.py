@@ -96,6 +96,7 @@ def test_a_word_stands_in_one_place_of_each_side(pair: Pair) -> None:
     assert [each.slot.pair for each in made if each.slot.pair >= 400] == [401]
 
 
+@pytest.mark.slow
 def test_the_kind_and_the_neighbours_must_agree() -> None:
     pairs = sentences()
     assert all(each.slot.left == "the" for each in made_of(["yacht"], pairs))

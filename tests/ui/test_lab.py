@@ -150,6 +150,7 @@ def test_a_head_that_was_not_chosen_is_the_one_that_the_explorer_opens_with(lab:
     assert whole["chosen"] == {"map": "norm", "layer": 2, "head": 0, "reading": "output"}
 
 
+@pytest.mark.slow
 def test_a_time_is_one_word_of_the_ribbons(lab: dict) -> None:
     asked = {"text": "Ich komme um 6:05 Uhr.", "target": "I come at 6:05."}
     found = lab["lab_ask"]({**asked, "view": "align", "options": {**OPTIONS, "gold": "3-3"}})["ribbons"]
@@ -390,6 +391,7 @@ def test_a_question_may_be_about_another_translation_than_the_greedy_one(lab: di
     )
 
 
+@pytest.mark.slow
 def test_every_layer_has_its_slide(lab: dict) -> None:
     found = lab["lab_ask"]({"view": "layers", "options": {}})
     assert [values["layer"] for _, values in found["slides"]] == [0, 1, 2]

@@ -74,6 +74,7 @@ def test_every_view_is_said_in_every_language(ask: Any, view: str) -> None:
     assert len(answer.get("figures", ())) == len(answer.get("captions", ()))
 
 
+@pytest.mark.slow
 def test_marks_come_with_their_hit_rate(ask: Any, folder: Path) -> None:
     answer = ask("omissions", target="The house is big.")
     made = translator.load(folder, device="cpu")
@@ -89,6 +90,7 @@ def test_marks_come_with_their_hit_rate(ask: Any, folder: Path) -> None:
     assert drawn["customdata"] == [word.text for word in found.source]
 
 
+@pytest.mark.slow
 def test_without_a_mark_it_does_not_say_that_nothing_is_missing(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not marked may be left out all the same: the hit rate is of words taken out on purpose."""
 
@@ -135,6 +137,7 @@ def test_what_was_judged_goes_with_its_trace_and_holds_no_model(folder: Path) ->
     assert judged() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_hits_are_those_of_the_search(ask: Any, folder: Path, order: str) -> None:
     answer = ask("elsewhere", kind="encoder", layer=2, head=1, order=order, query=2, key=1)
@@ -164,6 +167,7 @@ def test_the_cell_that_nobody_chose_is_the_heads_strongest_between_words(ask: An
     assert (chosen["query"] - 1, chosen["key"] - 1) == np.unravel_index(weights.argmax(), weights.shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("view", "options", "named"),
     [
@@ -177,6 +181,7 @@ def test_what_cannot_be_is_said(ask: Any, view: str, options: dict, named: str) 
     assert named in ask(view, **options)["error"]
 
 
+@pytest.mark.slow
 def test_without_an_index_the_remedy_is_said(tiny_checkpoint: Path) -> None:
     functions = {f.__name__: f for f in server_functions(Models({"de-en": tiny_checkpoint}, device="cpu"))}
     request = {"text": TEXT, "direction": "de-en", "view": "plane", "options": {}}

@@ -142,6 +142,7 @@ def test_a_layer_and_a_head_are_the_models(model: Translator) -> None:
     assert message["texts"]["Translation"] == trace.translation
 
 
+@pytest.mark.slow
 def test_the_mosaic_names_the_layer_that_it_shows(model: Translator) -> None:
     message = shown(model, "heads", layer=2)
     assert light(message)["layout"]["yaxis"]["ticktext"] == ["L2"]

@@ -68,6 +68,7 @@ def test_who_translates_keeps_his_model_and_then_it_is_freed(tiny_checkpoint: Pa
     assert gone() is None
 
 
+@pytest.mark.slow
 def test_warming_stops_at_half_of_the_memory(tiny_checkpoint: Path, weight: int) -> None:
     models = Models(dict.fromkeys("abcdef", tiny_checkpoint), device="cpu", memory=4 * weight)
     models.warm().join()
@@ -155,6 +156,7 @@ def asked(models: Models) -> dict:
     return {key: value for key, value in message.items() if key not in ("id", "seconds")}
 
 
+@pytest.mark.slow
 def test_on_zerogpu_a_translation_runs_in_what_was_marked(tiny_checkpoint: Path, spaces: None) -> None:
     models = Models({"de-en": tiny_checkpoint})
     assert models.device == "cpu"
@@ -209,6 +211,7 @@ def test_a_checkpoint_with_one_pair_takes_no_other(tiny_checkpoint: Path) -> Non
         models.get("tiny:fr-en")
 
 
+@pytest.mark.slow
 def test_a_kept_trace_is_not_given_for_another_source_language(tiny_multilingual: Path) -> None:
     """Nothing else tells the two: text, weights and settings are the same."""
     models = Models({"nllb": tiny_multilingual}, device="cpu")

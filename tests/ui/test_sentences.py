@@ -142,6 +142,7 @@ def translated(text: str) -> bool:
     return all(known(table) for table in frontend.locales().values())
 
 
+@pytest.mark.slow
 def test_every_refusal_is_translated_or_no_page_provokes_it() -> None:
     found = dict(refusals())
     assert len(found) > 80
