@@ -73,6 +73,7 @@ it("those of the direction are offered: the named as buttons, all in a list", ()
   made().offer();
   const pills = [...x.find(".examples").children].map((each) => each.textContent);
   expect(pills).toEqual(["in den"]);
+  expect(x.find(".try").classList).toContain("offers");
   const options = [...x.find<HTMLSelectElement>(".more-examples").options];
   expect(options.slice(1).map(({ value }) => value)).toEqual(["de-en-in-den", "second"]);
 });

@@ -110,6 +110,7 @@ export const makeExamples = (x: Explorer, props: ExamplesProps): Examples => {
       });
     const pills = mine.filter((each) => each.name).map(pill);
     x.find(".examples").replaceChildren(...pills);
+    x.find(".try").classList.toggle("offers", pills.length > 0);
     whole.disconnect();
     for (const each of pills) whole.observe(each);
     others.replaceChildren(
