@@ -29,13 +29,13 @@ it("steps and the end are told under the run's number, and the end is the answer
     expect([name, given]).toEqual(["stream", { direction: "de-en", text: "Haus", settings: {} }]);
     for (let index = 0; index < 8; index++) {
       step!({ kind: "step", index } as never);
-      await vi.advanceTimersByTimeAsync(60);
+      await vi.advanceTimersByTimeAsync(120);
     }
     return { kind: "trace" };
   });
   expect(await answer).toEqual({ kind: "trace" });
   expect(sent).toEqual([
-    // the newest after 200 ms each
+    // the newest after 400 ms each
     { kind: "step", index: 3, run: 7 },
     { kind: "step", index: 7, run: 7 },
     { kind: "trace", run: 7 },
@@ -52,13 +52,13 @@ it("the newest step is not told behind the end", async () => {
   expect(sent).toEqual([{ kind: "trace", run: 7 }]);
 });
 
-it("what is waited for is told twice a second, until it is here", async () => {
+it("what is waited for is told once a second, until it is here", async () => {
   let come = () => {};
   const { sent, answer } = run(
     () => new Promise((done) => setTimeout(done, 3000, { kind: "trace" })),
     () => new Promise((done) => (come = done)),
   );
-  await vi.advanceTimersByTimeAsync(1100);
+  await vi.advanceTimersByTimeAsync(2100);
   expect(sent).toEqual([
     { kind: "waiting", run: 7, text: "0 MB" },
     { kind: "waiting", run: 7, text: "1 MB" },

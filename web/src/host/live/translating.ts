@@ -6,12 +6,16 @@ import { makeNewest } from "../newest";
 import { Stopped, type Caller } from "./client";
 import type { Weights } from "./weights";
 
-const TOLD = 500; // ms between two messages of the bytes that came
 /**
- * Milliseconds that a step waits for newer ones: one is drawn in the time of many, and a short
- * translation is whole by then.
+ * Milliseconds between two messages of what is waited for. Weights that are kept are here before
+ * the first, which moves the maps and has Plotly draw anew.
  */
-const HELD = 200;
+const TOLD = 1000;
+/**
+ * Milliseconds that a step waits for newer ones: one is drawn in the time of many, a short
+ * translation is whole by then, and in WebKit its last message waits for what is drawn.
+ */
+const HELD = 400;
 
 /** What is to be translated, under the number by which the explorer knows the answers. */
 export interface Wanted {
