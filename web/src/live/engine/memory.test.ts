@@ -29,6 +29,18 @@ describe("the engine's memory", () => {
     });
   });
 
+  it("grows at once for what is spare", () => {
+    heap.scoped(() => {
+      const size = () => heap.exports.memory.buffer.byteLength;
+      heap.roomy(size(), 200_000);
+      const before = size();
+      heap.bytes(200_000 - 16);
+      expect(size()).toBe(before);
+      heap.bytes(100_000);
+      expect(size()).toBeGreaterThan(before);
+    });
+  });
+
   it("goes back when the work is done, and when it fails", () => {
     const before = heap.exports.mark();
     expect(heap.scoped(() => heap.numbers(100))).toBeGreaterThanOrEqual(before);

@@ -109,6 +109,15 @@ export class Heap {
     return place;
   }
 
+  /**
+   * The same, grown at once for `spare` bytes more, if they are to be had: a browser may copy all
+   * of the memory each time that it grows.
+   */
+  roomy(count: number, spare: number): number {
+    this.scoped(() => this.exports.allocate(count + spare));
+    return this.bytes(count);
+  }
+
   /** Room for `count` numbers of 32 bits, not cleared. */
   numbers(count: number): number {
     return this.bytes(4 * count);

@@ -8,6 +8,8 @@ import { Heap, type Exports } from "./memory";
 import { type Cache, type Decoded, type Encoded, type Gates, padded } from "./passes";
 import { dataStart } from "./safetensors";
 
+const SPARE = 2 ** 22; // bytes that the rest of a model and a first translation take
+
 /**
  * A model whose weights lie in the engine's memory. One translation at a time uses it, within
  * `heap.scoped`.
@@ -35,9 +37,10 @@ export class Transformer {
     size: number,
     fill: (file: Uint8Array) => Promise<void> | void,
   ): Promise<Transformer> {
-    const instance = await WebAssembly.instantiate(module, {});
+    // At once: the answer to a promise would wait for tokenizers, and the weights for this memory.
+    const instance = new WebAssembly.Instance(module, {});
     const model = new Transformer(config, instance.exports as unknown as Exports);
-    const place = model.heap.bytes(size + 16);
+    const place = model.heap.roomy(size + 16, SPARE);
     const { buffer } = model.exports.memory;
     await fill(new Uint8Array(buffer, place, size));
     const shift = -dataStart(new Uint8Array(buffer, place, size)) & 15;
