@@ -42,14 +42,15 @@ class TrainConfig:
     `bpe_dropout` and `label_smoothing` are probabilities. `level` is the unit of both languages, or of the
     source alone where `tgt_level` names another.
     `average` is how many of the last checkpoints are averaged. `base` is what this run begins with and may grow
-    deeper than (see `translator.training.grow`): the settings in which a first run differs, or a checkpoint (a name,
-    a folder, or a hub id with its "@revision"), whose vocabularies and, but for what `model` says, shape it takes
-    over; None: nothing. `begin` says which weights of a first run: "best" by the first `eval_sentences`, or those
-    that an export would take ("selected"). `self_training` lets sentences of the source language alone take part, as
-    what the run begins with translates them, where a token of that has at least this mean log-probability (nats; see
-    `translator.training.self_training`); of those of like length the share `self_training_share`, the surest, takes
-    part even below it; what has fewer than `self_training_length` target tokens for each source token, and so has
-    probably left something out, takes no part. A run that this one grows from does so only if it says so itself.
+    deeper than (see `translator.training.grow`) or wider (`translator.training.widen`; with learned positions): the
+    settings in which a first run differs, or a checkpoint (a name, a folder, or a hub id with its "@revision"), whose
+    vocabularies and, but for what `model` says, shape it takes over; None: nothing. `begin` says which weights of a
+    first run: "best" by the first `eval_sentences`, or those that an export would take ("selected"). `self_training`
+    lets sentences of the source language alone take part, as what the run begins with translates them, where a
+    token of that has at least this mean log-probability (nats; see `translator.training.self_training`); of those
+    of like length the share `self_training_share`, the surest, takes part even below it; what has fewer than
+    `self_training_length` target tokens for each source token, and so has probably left something out, takes no
+    part. A run that this one grows from does so only if it says so itself.
     `dev` names the development sets; the mean of their BLEU decides. `middle` multiplies the copies of pairs whose
     source has 8 to 20 words. Of the sentences of an epoch the share `join` is met once more in examples of two or
     three (Kondo et al. 2021), the share `noise` as careless typing leaves it, and the share `recopied` with other

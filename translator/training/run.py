@@ -30,6 +30,7 @@ from translator.training.loop import Process, Trainer
 from translator.training.selection import BASE, SELECTED, select
 from translator.training.self_training import CORPUS, PAIRS, Teacher, write_pairs
 from translator.training.state import BEST, STATES, load_weights, read_weights, write_whole
+from translator.training.widen import widen, wider
 
 NO_PREFIX_SPACE = ("zh", "ja")
 """Languages that write no spaces between words."""
@@ -168,7 +169,7 @@ def _train(config: TrainConfig, data: Path, folder: Path, device: str, process: 
         write_pairs(teacher, config, data, folder, process)
     trainer, corpus = build(config, data, folder, device=device)
     if teacher is not None:
-        grow(trainer.model, teacher.model.state_dict())
+        _fill(trainer.model, teacher.model)
     if process.rank == 0 and trainer.progress.step == 0:
         made = Counter(pair.corpus for pair in corpus.pairs)
         if config.self_training is not None:
@@ -194,9 +195,17 @@ def _translate_back(
         process.first(lambda: _turn(begun, run))
     trainer, corpus = build(other, data, run, device=device)
     if begun is not None and config.joint_vocab and trainer.progress.step == 0:
-        grow(trainer.model, begun.model.state_dict())
+        _fill(trainer.model, begun.model)
     trainer.run()
     back_translation.write_back(Teacher(trainer.model, corpus.src, corpus.tgt), config, data, folder, process)
+
+
+def _fill(model: Transformer, before: Transformer) -> None:
+    """Let `model` begin as `before`, than which it may be wider, or else deeper."""
+    if wider(model, before):
+        widen(model, before)
+    else:
+        grow(model, before.state_dict())
 
 
 def _turn(begun: Teacher, run: Path) -> None:
