@@ -58,10 +58,11 @@ def word_groups(tokens: Sequence[Token]) -> np.ndarray:
 
 def word_surfaces(tokens: Sequence[Token], text: str = "") -> list[str]:
     """What each group of `word_groups` reads as: the stretch of `text` that its spans cover, or its joined pieces."""
-    groups = word_groups(tokens)
+    groups: dict[int, list[Token]] = {}
+    for token, group in zip(tokens, word_groups(tokens).tolist(), strict=True):
+        groups.setdefault(group, []).append(token)
     surfaces = []
-    for group in range(int(groups.max(initial=-1)) + 1):
-        members = [token for token, own in zip(tokens, groups, strict=True) if own == group]
+    for members in groups.values():
         spans = [token.span for token in members if token.span is not None]
         if text and len(spans) == len(members):
             surfaces.append(text[min(s for s, _ in spans) : max(e for _, e in spans)])

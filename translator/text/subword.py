@@ -56,6 +56,7 @@ class SubwordTokenizer(common.ManyTexts):
         pairs = [(self._pieces[left], self._pieces[right]) for left, right in self._merges]
         self._bpe = RustTokenizer(models.BPE(dict(self._ids), pairs, byte_fallback=True))
         self._cache: dict[str, list[int]] = {}
+        self._tokens: dict[int, Token] = {}
 
     @classmethod
     def train(
@@ -153,11 +154,16 @@ class SubwordTokenizer(common.ManyTexts):
 
     def token(self, id: int) -> Token:
         """One id on its own: what it looks like, without a place in a text."""
-        common.check_ids([id], len(self))
-        piece = self._pieces[id]
-        if id < len(SPECIALS):
-            return Token(id, piece, special=True)
-        return Token(id, _surface(piece), space=piece.startswith(" "))
+        found = self._tokens.get(id)
+        if found is None:
+            common.check_ids([id], len(self))
+            piece = self._pieces[id]
+            if id < len(SPECIALS):
+                found = Token(int(id), piece, special=True)
+            else:
+                found = Token(int(id), _surface(piece), space=piece.startswith(" "))
+            self._tokens[id] = found
+        return found
 
     def save(self, folder: str | Path, name: str) -> Path:
         """Write `folder`/`name`.json, the whole tokenizer, and return its path."""
