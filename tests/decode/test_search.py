@@ -157,6 +157,14 @@ def test_when_a_beam_search_ends(early: bool) -> None:
     assert searching.done
 
 
+@pytest.mark.parametrize("first", [None, 5])
+def test_a_beam_tells_the_log_probability_that_its_step_holds(wide: Transformer, first: int | None) -> None:
+    config = DecodeConfig(method="beam", beam=4, first_id=first)
+    steps, _ = run_through(wide, [5, 9, 7, 2], config)
+    assert [step.log_prob for step in steps] == [float(step.log_probs[step.id]) for step in steps]
+    assert all(step.known is not None for step in steps[first is not None :])
+
+
 def test_beams_tell_a_whole_story(wide: Transformer) -> None:
     steps, found = run_through(wide, SOURCE, DecodeConfig(method="beam", beam=4))
     before = None

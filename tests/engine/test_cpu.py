@@ -20,6 +20,7 @@ from translator.engine.cpu import CpuEngine, attention, jit, kernel, matmul
 from translator.engine.cpu.compiled import Compiled
 from translator.engine.cpu.formats import rounded
 from translator.engine.cpu.linear import PackedLinear
+from translator.errors import CheckpointError
 from translator.model import Encoded, Gates, Linear, Transformer
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
@@ -83,7 +84,8 @@ def test_steps_equal_the_rows_of_decode(
     session = ready(model).start(Encoded.without_maps(encoded, src_keep), max_length=6, rows=rows, gates=gates)
     for t in range(6):
         step = session.step(tgt_ids[:, t])
-        assert isinstance(step.own, Tensor), "PyTorch took the step"
+        assert isinstance(step.own, np.ndarray), "PyTorch took the step"
+        assert step.total == pytest.approx(float(step.logits.double().sum()), abs=1e-4)
         torch.testing.assert_close(step.logits, want.logits[:, t], **CLOSE)
         torch.testing.assert_close(step.decoder, want.decoder[..., t, : t + 1], **CLOSE)
         torch.testing.assert_close(step.cross, want.cross[..., t, :], **CLOSE)
@@ -164,6 +166,15 @@ def test_a_changed_weight_is_packed_anew_and_a_copy_begins_without(make_model: C
     assert not torch.allclose(after, before)
 
 
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+def test_logits_that_are_not_finite_are_refused(make_model: Callable[..., Transformer], method: str) -> None:
+    engine = ready(make_model(embeddings="separate"))
+    with torch.no_grad():
+        engine.model.output.weight[7] = 3e38
+    with pytest.raises(CheckpointError, match="are not finite"):
+        finish(search(engine, [5, 9, 7, 2], DecodeConfig(method=method), max_length=12))
+
+
 @torch.inference_mode()
 def test_pytorch_takes_the_steps_of_several_sources_and_of_many_hypotheses(
     make_model: Callable[..., Transformer], batch: Batch
@@ -171,7 +182,7 @@ def test_pytorch_takes_the_steps_of_several_sources_and_of_many_hypotheses(
     engine = ready(make_model())
     for sources, rows in ((3, 1), (1, 13)):
         session = engine.start(engine.encode(batch[0][:sources], None), max_length=1, rows=rows)
-        assert not isinstance(session.step(torch.full((sources * rows,), 5)).own, Tensor)
+        assert not isinstance(session.step(torch.full((sources * rows,), 5)).own, np.ndarray)
 
 
 def test_without_numba_pytorch_takes_the_steps(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -73,9 +74,10 @@ class BeamSearch:
     """The hypotheses of one sentence: those that live, and the `beam` best of those that ended.
 
     `live` may be shorter than the beam when the vocabulary is tiny. `beams` is what the last step
-    considered, best first; `leader` the row that the first of them grew from, `parents` the rows that those
-    which live grew from. A row is a place among those that lived before the step. `to_cover` counts the source
-    tokens, without EOS, that coverage is asked of; `spans` are those of the source, where they count.
+    considered, best first; `leader` the row that the first of them grew from, by a token of log-probability `leading`;
+    `parents` the rows that those which live grew from. A row is a place among those that lived before the step.
+    `to_cover` counts the source tokens, without EOS, that coverage is asked of; `spans` are those of the source, where
+    they count.
     """
 
     def __init__(
@@ -94,7 +96,7 @@ class BeamSearch:
         self.live: list[Hypothesis] = [prefix or Hypothesis()]
         self.ended: list[Hypothesis] = []
         self.parents: list[int] = [0]
-        self.leader = 0
+        self.leader, self.leading = 0, 0.0
         self.beams: tuple[Beam, ...] = ()
         self.done = False
         self._ranks = [0]  # of each live hypothesis among `beams`, where ended ones stand too
@@ -118,7 +120,7 @@ class BeamSearch:
 
     def _missing(self, hypothesis: Hypothesis) -> float:
         """What it loses for names: over the source's length, as a longer one would else lose less."""
-        return hypothesis.missing / penalty(max(self.to_cover, 1), self.config)
+        return hypothesis.missing / penalty(max(self.to_cover, 1), self.config) if hypothesis.missing else 0.0
 
     def total(self, hypothesis: Hypothesis) -> float:
         """The score by which a step ranks what goes on with the hypothesis, unless it spells a name."""
@@ -141,6 +143,8 @@ class BeamSearch:
         ranks: list[int] = []
         beams: list[Beam] = []
         for rank, (parent, token, log_prob) in enumerate(candidates):
+            if rank >= self.config.beam <= len(live):
+                break  # none that follows would live or count as an end
             paid = read[parent][: self.to_cover] if read else ()
             missing = self.names.missing((*self.live[parent].ids, token)) if self.names else 0.0
             hypothesis = self.live[parent].extend(token, log_prob, paid, parent, missing)
@@ -158,9 +162,10 @@ class BeamSearch:
                 continue
             parent_rank = self._ranks[parent]
             beams.append(Beam(hypothesis.ids, hypothesis.score, self.normalised(hypothesis), parent_rank, ended))
-        self.leader = candidates[0][0]
+        self.leader, _, self.leading = candidates[0]
         self.live, self.parents, self.beams, self._ranks = live, parents, tuple(beams), ranks
-        self.ended = sorted(self.ended, key=self.normalised, reverse=True)[: self.config.beam]
+        if any(beam.ended or len(beam.ids) == self.max_length for beam in beams):
+            self.ended = sorted(self.ended, key=self.normalised, reverse=True)[: self.config.beam]
         self.done = self._finished()
 
     def _finished(self) -> bool:
@@ -201,10 +206,9 @@ def run(
         rows = [n * session.rows + parent for n in stay for parent in _filled(active[n].parents, active[n].config.beam)]
         gone, active = len(stay) < len(active), [active[n] for n in stay]
         ids = [h.ids[-1] for search in active for h in _filled(search.live, search.config.beam)]
-        if active and (gone or rows != list(range(len(log_probs)))):
-            device = log_probs.device
-            sources = torch.tensor(stay, device=device) if gone else None
-            session.reorder(torch.tensor(rows, device=device), sources=sources)
+        if active and (gone or rows != list(range(len(active) * session.rows))):
+            sources = torch.tensor(stay, device=log_probs.device) if gone else None
+            session.reorder(rows, sources=sources)
 
 
 def _read(stepped: Stepped, searches: Sequence[BeamSearch]) -> list[list[list[float]]]:
@@ -236,22 +240,27 @@ def _candidates(
     spare = _SPARE * any(search.spans is not None for search in searches)
     scores = [[s.total(h) for h in s.live] + [-math.inf] * (session.rows - len(s.live)) for s in searches]
     log_probs, best = session.rank(logits, scores, count + left_out + spare)
-    by_source = log_probs.unflatten(0, (len(searches), -1))
     found = []
     for n, (search, ranked, own) in enumerate(zip(searches, best, never, strict=True)):
         if search.only_id is not None:
             rows = sorted(range(len(search.live)), key=lambda row: -scores[n][row])
             found.append([(row, search.only_id, 0.0) for row in rows][:count])
             continue
-        allowed = [each for each in ranked if each[1] not in banned and each[:2] not in own]
+        allowed = [each for each in ranked if each[1] not in banned and (not own or each[:2] not in own)]
         if search.spans is not None:
-            allowed = _of_source(search, search.spans, allowed, len(banned) + len(own), log_probs.shape[-1])
+            most = count if search.names is None else len(allowed)
+            allowed = _of_source(search, search.spans, allowed, len(banned) + len(own), log_probs.shape[-1], most)
             if len(allowed) < count:
-                allowed = _left(model_config, search, by_source[n], scores[n], count)
+                allowed = _left(model_config, search, _own(log_probs, n, session), scores[n], count)
         if search.names is not None:
-            allowed = _with_names(search, search.names, allowed, by_source[n], {*banned}, own)
+            allowed = _with_names(search, search.names, allowed, _own(log_probs, n, session), {*banned}, own)
         found.append(allowed[:count])
     return log_probs, found
+
+
+def _own(log_probs: Tensor, n: int, session: Session) -> Tensor:
+    """Of log_probs [B, V] those of the hypotheses of source n."""
+    return log_probs[n * session.rows : (n + 1) * session.rows]
 
 
 def _with_names(
@@ -276,16 +285,21 @@ def _with_names(
 
 
 def _of_source(
-    search: BeamSearch, spans: SourceSpans, candidates: list[tuple[int, int, float]], others: int, vocabulary: int
+    search: BeamSearch,
+    spans: SourceSpans,
+    candidates: list[tuple[int, int, float]],
+    others: int,
+    vocabulary: int,
+    most: int,
 ) -> list[tuple[int, int, float]]:
-    """Those of `candidates` that the source's numbers and names allow; none where a row may have nothing else left.
+    """The first `most` of `candidates` that the source's numbers and names allow; none where a row may have none left.
 
     `others` counts the ids that other rules forbid, so that what this leaves out is known without looking at them.
     """
     wrong = [spans.forbidden(hypothesis.ids) for hypothesis in search.live]
     if any(vocabulary - len(ids) <= others for ids in wrong):
         return []
-    return [(row, id_, log_prob) for row, id_, log_prob in candidates if not _holds(wrong[row], id_)]
+    return list(islice((each for each in candidates if not _holds(wrong[each[0]], each[1])), most))
 
 
 def _holds(ascending: np.ndarray, id_: int) -> bool:

@@ -145,5 +145,6 @@ def _beam(decoding: Decoding, beams: BeamSearch) -> Steps:
     ids = beams.live[0].ids
     last = ids[-1] if ids else decoding.model_config.start_id
     for log_probs, stepped in run(decoding, [beams], [last]):
-        yield IdStep(beams.beams[0].ids, log_probs, stepped, beams.leader, beams.beams)
+        known = beams.leading or None  # 0 is what a token counts that had to come
+        yield IdStep(beams.beams[0].ids, log_probs, stepped, beams.leader, beams.beams, known)
     return beams.best()

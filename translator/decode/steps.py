@@ -58,8 +58,9 @@ class IdStep:
     """One step of a search: what the leading hypothesis produced, and what it might have.
 
     `ids` is the leading hypothesis up to and with this step. `all_log_probs` [B, V] is the model's full
-    log-softmax, of which `row` predicted the last of them, and `row` of `stepped` holds the weights that it read by.
-    All stays on the model's device, and what a listener asks for is computed when it asks.
+    log-softmax, of which `row` predicted the last of them, and `row` of `stepped` holds the weights that it read by;
+    `known` is the last one's, where the search has looked it up. All stays on the model's device, and what a listener
+    asks for is computed when it asks.
     """
 
     ids: tuple[int, ...]
@@ -67,6 +68,7 @@ class IdStep:
     stepped: Stepped
     row: int = 0
     beams: tuple[Beam, ...] = ()
+    known: float | None = None
 
     @property
     def index(self) -> int:
@@ -86,12 +88,12 @@ class IdStep:
     @property
     def nbytes(self) -> int:
         """Bytes of what the step gave, for every hypothesis."""
-        return self.all_log_probs.nbytes + self.stepped.decoder.nbytes + self.stepped.cross.nbytes
+        return self.all_log_probs.nbytes + self.stepped.nbytes
 
     @property
     def log_prob(self) -> float:
         """Log-probability of `id` in nats."""
-        return float(self.log_probs[self.id])
+        return float(self.all_log_probs[self.row, self.id]) if self.known is None else self.known
 
     @cached_property
     def entropy(self) -> float:
@@ -100,7 +102,7 @@ class IdStep:
 
     def candidates(self, count: int) -> list[tuple[int, float]]:
         """The `count` most probable ids and their log-probabilities, best first."""
-        best = self.log_probs.topk(min(count, len(self.log_probs)))
+        best = self.log_probs.topk(min(count, self.all_log_probs.shape[-1]))
         return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
 
     @cached_property
@@ -140,18 +142,20 @@ class Decoding:
         """
         if self.stop is not None and self.stop():
             raise CancelledError("decoding was stopped")
-        stepped = self.session.step(torch.tensor(ids, device=self.device))
-        check_logits(stepped.logits)
+        stepped = self.session.step(ids)
+        check_logits(stepped.logits, stepped.total)
         return stepped
 
 
-def check_logits(logits: Tensor) -> None:
+def check_logits(logits: Tensor, total: float | None = None) -> None:
     """Refuse logits [..., V] among which one is infinite or no number: every choice by them would be arbitrary.
 
+    Args:
+        total: their sum, where it is known.
     Raises:
         CheckpointError: weights that are finite each by themselves, but too large, give such.
     """
-    if not math.isfinite(float(logits.sum())):
+    if not math.isfinite(float(logits.sum()) if total is None else total):
         raise CheckpointError("the model's logits are not finite: its weights are too large; use another checkpoint")
 
 

@@ -31,7 +31,7 @@ class Session(Protocol):
     def rows(self) -> int:
         """Hypotheses of each source."""
 
-    def step(self, ids: Tensor) -> Stepped:
+    def step(self, ids: Tensor | Sequence[int]) -> Stepped:
         """Read one more id of every hypothesis, ids [B].
 
         Raises:
@@ -47,7 +47,7 @@ class Session(Protocol):
             count: how many of each source, those with the largest sums of score and log-probability, best first.
         """
 
-    def reorder(self, rows: Tensor, *, sources: Tensor | None = None) -> None:
+    def reorder(self, rows: Tensor | Sequence[int], *, sources: Tensor | None = None) -> None:
         """Let hypothesis i be what hypothesis rows[i] was; `sources` [N'] names the sources that stay (None = all).
 
         Raises:

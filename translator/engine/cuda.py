@@ -13,7 +13,7 @@ import logging
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -165,12 +165,13 @@ class CudaSession(EagerSession):
         self._engine = engine
         self._graph: StepGraph | None = None
 
-    def step(self, ids: Tensor) -> Stepped:
+    def step(self, ids: Tensor | Sequence[int]) -> Stepped:
         """Read one more id of every hypothesis, ids [B].
 
         Raises:
             ValueError: the cache is full.
         """
+        ids = self._tensor(ids)
         graph = self._graph or self._taken() if self._fits(ids) else None
         if graph is None:
             return super().step(ids)
@@ -195,7 +196,7 @@ class CudaSession(EagerSession):
             weakref.finalize(self, _wait, graph, self._engine.free)
         return graph
 
-    def reorder(self, rows: Tensor, *, sources: Tensor | None = None) -> None:
+    def reorder(self, rows: Tensor | Sequence[int], *, sources: Tensor | None = None) -> None:
         """Let hypothesis i be what hypothesis rows[i] was; `sources` [N'] names the sources that stay (None = all)."""
         if len(rows) != self.cache.keys.shape[1]:
             self._graph = None

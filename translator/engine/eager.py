@@ -28,17 +28,22 @@ class EagerSession:
         """Hypotheses of each source."""
         return self.cache.rows
 
-    def step(self, ids: Tensor) -> Stepped:
+    def step(self, ids: Tensor | Sequence[int]) -> Stepped:
         """Read one more id of every hypothesis, ids [B]."""
-        return self.model.step(ids, self.cache, self.gates)
+        return self.model.step(self._tensor(ids), self.cache, self.gates)
 
     def rank(self, logits: Tensor, scores: Sequence[Sequence[float]], count: int) -> ranking.Ranked:
         """The best continuations of scores [N, rows] by what a step gave, logits [B, V]."""
         return ranking.rank(logits, scores, count)
 
-    def reorder(self, rows: Tensor, *, sources: Tensor | None = None) -> None:
+    def reorder(self, rows: Tensor | Sequence[int], *, sources: Tensor | None = None) -> None:
         """Let hypothesis i be what hypothesis rows[i] was; `sources` [N'] names the sources that stay (None = all)."""
-        self.cache.reorder(rows, sources=sources)
+        self.cache.reorder(self._tensor(rows), sources=sources)
+
+    def _tensor(self, numbers: Tensor | Sequence[int]) -> Tensor:
+        if isinstance(numbers, Tensor):
+            return numbers
+        return torch.tensor(numbers, device=self.model.output.weight.device)
 
 
 class EagerEngine:

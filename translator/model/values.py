@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -79,12 +80,14 @@ class Decoded:
 class Stepped:
     """What one cached step gives: logits [B, V], and the weights that each layer read by.
 
-    `own` are over all T tokens read so far, [B, L, H, T] or a list of [B, H, T]; `over_source` alike, over S.
+    `own` are over all T tokens read so far, [B, L, H, T] or a list of [B, H, T]; `over_source` alike, over S. `total`
+    is the logits' sum, where who made them has it: it is finite only where all of them are.
     """
 
     logits: Tensor
-    own: Tensor | Sequence[Tensor]
-    over_source: Tensor | Sequence[Tensor]
+    own: Tensor | np.ndarray | Sequence[Tensor]
+    over_source: Tensor | np.ndarray | Sequence[Tensor]
+    total: float | None = None
 
     @cached_property
     def decoder(self) -> Tensor:
@@ -96,6 +99,17 @@ class Stepped:
         """Weights of cross-attention, [B, L, H, S]."""
         return _stacked(self.over_source)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the weights that each layer read by."""
+        return sum(_nbytes(each) for each in (self.own, self.over_source))
 
-def _stacked(layers: Tensor | Sequence[Tensor]) -> Tensor:
+
+def _nbytes(layers: Tensor | np.ndarray | Sequence[Tensor]) -> int:
+    return layers.nbytes if isinstance(layers, (Tensor, np.ndarray)) else sum(each.nbytes for each in layers)
+
+
+def _stacked(layers: Tensor | np.ndarray | Sequence[Tensor]) -> Tensor:
+    if isinstance(layers, np.ndarray):
+        return torch.from_numpy(layers)
     return layers if isinstance(layers, Tensor) else torch.stack(tuple(layers), 1)

@@ -103,7 +103,7 @@ class Compiled:
             _factors(gates, "cross", shape),
         )
 
-    def step(self, ids: Tensor, cache: Cache, decoder: kernel.Decoder, kept: kernel.KVCache) -> Stepped:
+    def step(self, ids: Tensor | Sequence[int], cache: Cache, decoder: kernel.Decoder, kept: kernel.KVCache) -> Stepped:
         """`Transformer.step` over the hypotheses ids [R] of one source; `kept` is what `kv_cache` gives for its cache.
 
         Raises:
@@ -119,9 +119,10 @@ class Compiled:
         cross = np.empty((rows, layers, heads, cache.cross_keys.shape[3]), np.float32)
         logits = np.empty((matmul.padded(rows), self._model.config.tgt_vocab), np.float32)
         with WORKERS.queue() as queue:
-            kernel.step(decoder, kept, read, cache.length, own, cross, logits, queue)
+            total = kernel.step(decoder, kept, read, cache.length, own, cross, logits, queue)
         cache.advance()
-        return Stepped(torch.from_numpy(logits)[:rows], torch.from_numpy(own), torch.from_numpy(cross))
+        found = torch.from_numpy(logits)
+        return Stepped(found if len(logits) == rows else found[:rows], own, cross, float(total))
 
     @staticmethod
     def rank(logits: Tensor, scores: Sequence[float], count: int) -> Ranked:
@@ -136,9 +137,9 @@ class Compiled:
         return Ranked(torch.from_numpy(log_probs), [best])
 
     @staticmethod
-    def reorder(rows: Tensor, cache: Cache, kept: kernel.KVCache) -> None:
+    def reorder(rows: Tensor | Sequence[int], cache: Cache, kept: kernel.KVCache) -> None:
         """`Cache.reorder` to as many rows of one source: keys and values stay, `kept.places` says where."""
-        kept.places[:, : cache.length] = kept.places[rows.numpy(), : cache.length]
+        kept.places[:, : cache.length] = kept.places[np.asarray(rows), : cache.length]
 
     @staticmethod
     def settle(cache: Cache, kept: kernel.KVCache) -> None:
@@ -158,9 +159,9 @@ class Compiled:
             return self._stored[1:]
 
 
-def _ids(ids: Tensor, vocabulary: int) -> np.ndarray:
+def _ids(ids: Tensor | Sequence[int], vocabulary: int) -> np.ndarray:
     """Ids [N] as NumPy, each of them in the vocabulary."""
-    found = ids.tolist()
+    found = ids.tolist() if isinstance(ids, Tensor) else ids
     if min(found) < 0 or max(found) >= vocabulary:
         raise IndexError(f"ids below {vocabulary} are wanted, not {found}")
     return np.array(found)

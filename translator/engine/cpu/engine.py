@@ -43,13 +43,16 @@ class CpuSession(EagerSession):
         self._decoder: kernel.Decoder | None = None
         self._kept: kernel.KVCache | None = None
 
-    def step(self, ids: Tensor) -> Stepped:
+    def step(self, ids: Tensor | Sequence[int]) -> Stepped:
         """Read one more id of every hypothesis, ids [B].
 
         Raises:
             ValueError: the cache is full.
             IndexError: these are not as many ids as there are hypotheses, or one is not in the vocabulary.
         """
+        compiled, decoder, kept = self._compiled, self._decoder, self._kept
+        if compiled is not None and decoder is not None and kept is not None and torch.is_inference_mode_enabled():
+            return compiled.step(ids, self.cache, decoder, kept)  # all else was judged when these were made
         compiled = self._engine.compiled
         if compiled is None or not 0 < len(ids) <= ROWS or self.cache.cross_keys.shape[1] != 1:
             self._settle()
@@ -66,7 +69,7 @@ class CpuSession(EagerSession):
             return super().rank(logits, scores, count)
         return self._compiled.rank(logits, scores[0], count)
 
-    def reorder(self, rows: Tensor, *, sources: Tensor | None = None) -> None:
+    def reorder(self, rows: Tensor | Sequence[int], *, sources: Tensor | None = None) -> None:
         """Let hypothesis i be what hypothesis rows[i] was; `sources` [N'] names the sources that stay (None = all)."""
         compiled, kept = self._compiled, self._kept
         if compiled is not None and kept is not None and sources is None and len(rows) == self.rows:

@@ -159,8 +159,11 @@ def split(x: Array, first: int, heads: Array) -> None:
 @jit
 def step(
     decoder: Decoder, cache: KVCache, ids: Array, time: int, own: Array, cross: Array, logits: Array, queue: Array
-) -> None:
-    """Read ids [R] at index `time`; fills logits [P, V], own [R, L, H, time + 1] and cross [R, L, H, S]."""
+) -> np.float32:
+    """Read ids [R] at index `time`; fills logits [P, V], own [R, L, H, time + 1] and cross [R, L, H, S].
+
+    Gives the sum of the R rows of logits.
+    """
     rows, padded_rows = len(ids), len(logits)
     layers, _, heads, _, size = cache.keys.shape
     inner = heads * size
@@ -205,6 +208,11 @@ def step(
     if len(decoder.final_norm.weight):
         layer_norm(x, decoder.final_norm, 0, rows, x)
     product(decoder.output, 0, x, logits, queue)
+    total = np.float32(0)
+    for r in range(rows):
+        for j in range(logits.shape[1]):
+            total += logits[r, j]
+    return total
 
 
 @jit
