@@ -166,6 +166,7 @@ def test_the_head_that_a_page_opens_with_links_words_better_for_its_measured_rat
     assert rate(measured) < rate(sharpest) - 0.01, (rate(measured), rate(sharpest))
 
 
+@pytest.mark.slow
 def test_the_head_that_aligns_best_is_said_to_align_and_its_rate_is_one_number(shipped: Translator) -> None:
     """In the lab, in the explorer's profile and in the bench; by either reading the lab names that reading's best."""
     profile = stored_profile(shipped)

@@ -5,6 +5,7 @@ export default defineConfig({
     environment: "happy-dom",
     // a document for each file would take two thirds of the time: src/test/afresh.ts
     isolate: false,
+    experimental: { fsModuleCache: true }, // what was transformed once, by its content
     setupFiles: ["src/test/afresh.ts"],
     include: ["src/**/*.test.ts", "lint/**/*.test.ts"],
   },

@@ -131,8 +131,8 @@ def test_what_cannot_be_begun_with_is_refused(
     with pytest.raises(CheckpointError, match="there is no checkpoint 'nowhere'"):
         train_run(begun(config, "nowhere"), toy_data, tmp_path / "run")
     assert not (tmp_path / "run").exists()
-    with pytest.raises(InputError, match="does not fit"):
-        train_run(begun(config, toy_checkpoint, model={"d_ff": 128}), toy_data, tmp_path / "run")
+    with pytest.raises(InputError, match="d_ff cannot be widened from 64 to 8"):
+        train_run(begun(config, toy_checkpoint, model={"d_ff": 8}), toy_data, tmp_path / "run")
     with pytest.raises(InputError, match="encoder_layers is 0"):
         train_run(begun(config, toy_checkpoint, model={"encoder_layers": 0}), toy_data, tmp_path / "run")
     with pytest.raises(InputError, match=r"reads '\w\w', the config says 'fr'"):
