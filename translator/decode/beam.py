@@ -143,7 +143,7 @@ class BeamSearch:
         ranks: list[int] = []
         beams: list[Beam] = []
         for rank, (parent, token, log_prob) in enumerate(candidates):
-            if rank >= self.config.beam <= len(live):
+            if min(rank, len(live)) >= self.config.beam:
                 break  # none that follows would live or count as an end
             paid = read[parent][: self.to_cover] if read else ()
             missing = self.names.missing((*self.live[parent].ids, token)) if self.names else 0.0
