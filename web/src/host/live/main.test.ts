@@ -15,6 +15,10 @@ const posted: { name: string; given: Record<string, unknown>; site: string }[] =
 const scripts: URL[] = [];
 /** What it looks for among what is kept. */
 const kept: string[] = [];
+/** Service workers, and whether the first map was there. */
+const registered: [string, boolean][] = [];
+let sketched = false;
+addEventListener("explorer-sketched", () => (sketched = true));
 
 /** The whole page, opened once, by the address that is given. */
 beforeAll(async () => {
@@ -38,6 +42,8 @@ beforeAll(async () => {
   );
   const has = async (name: string) => kept.push(name) > 0;
   vi.stubGlobal("caches", { has });
+  const register = async (address: string) => registered.push([address, sketched]);
+  Object.defineProperty(navigator, "serviceWorker", { value: { register }, configurable: true });
   window.__explorerData = {
     ...{ address: "examples/", settings: [], directions: ["de-en"], plotly: "plotly.js" },
     examples: [{ id: "de-en-in-den", direction: "de-en", text: TRACE.source, name: "in den" }],
@@ -59,6 +65,7 @@ beforeAll(async () => {
   await vi.waitFor(all, { timeout: 30_000 });
 });
 afterAll(() => {
+  delete (navigator as { serviceWorker?: unknown }).serviceWorker;
   settings.handleDisabledFileLoadingAsSuccess = false;
   vi.unstubAllGlobals();
   vi.resetModules();
@@ -73,6 +80,10 @@ describe("a page without a server", () => {
   it("has what was kept of its model read again, and else starts no worker", () => {
     expect(posted.splice(0)).toMatchObject([{ name: "recall", given: { direction: "de-en" } }]);
     expect(kept).toEqual(["attention-explorer-weights"]);
+  });
+
+  it("keeps itself for a visit without a network once the first map is there", () => {
+    expect(registered).toEqual([["sw.js?v=v7", true]]);
   });
 
   it("opens with the stored example of its direction", () => {

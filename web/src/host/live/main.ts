@@ -207,8 +207,8 @@ void open().catch((error: unknown) => {
   document.body.append(el("p", { class: "notice", text: String(error) }));
   throw error;
 });
+// needs https; it fetches and keeps the whole page, for which the first map does not wait
 if ("serviceWorker" in navigator)
-  addEventListener("load", () => {
-    // needs https
+  afterSketch(() => {
     navigator.serviceWorker.register(`sw.js?v=${site().version}`).catch(() => undefined);
   });
