@@ -55,7 +55,7 @@ const entries = {
     dressFields();
     mountChrome(element);
   },
-  plot: (element: Element, props: Props, watch: Watch) => mountPlot(element, props, watch),
+  plot: (element: Element, props: Props<string>, watch: Watch) => mountPlot(element, props, watch),
   compare: (element: Element, props: Props, watch: Watch, server: Asks) => {
     mountCompare(element, props, watch, fields);
     for (const id of SIDES) {

@@ -63,7 +63,7 @@ export function split(bundle: Bundle, text: string): Piece[][] {
   return splitMessage(text, (typed) => bundle.src.encode(typed));
 }
 
-/** Everything the explorer needs of a trace. */
-export function payload(bundle: Bundle, trace: Trace, encoding: Packing = "u16"): TracePayload {
-  return traceMessage(bundle, trace, health(bundle, trace.request.source), encoding);
+/** Everything the explorer needs of a trace; its weights as numbers, or packed as text. */
+export function payload(bundle: Bundle, trace: Trace, packing?: Packing): TracePayload {
+  return traceMessage(bundle, trace, health(bundle, trace.request.source), packing);
 }

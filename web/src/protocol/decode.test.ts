@@ -49,6 +49,11 @@ describe("weights", () => {
     expect([...floatsOf(f32(values), "f32")]).toEqual([...new Float32Array(values)]);
   });
 
+  it("that are numbers already stay as they are", () => {
+    const numbers = new Float32Array(values);
+    expect(floatsOf(numbers, "f32")).toBe(numbers);
+  });
+
   it("of a decoder are lower triangles: the future is 0", () => {
     const full = fromTriangles(new Float32Array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]), 2, 3);
     expect([...full]).toEqual([1, 0, 0, 2, 3, 0, 4, 5, 6, 7, 0, 0, 8, 9, 0, 10, 11, 12]);
@@ -56,6 +61,11 @@ describe("weights", () => {
 });
 
 describe("a message", () => {
+  it("of the page's own is itself", () => {
+    const message = { kind: "empty" };
+    expect(messageOf(message)).toBe(message);
+  });
+
   it("that is short is there at once", () => {
     expect(messageOf('{"kind":"empty","text":"ß"}')).toEqual({ kind: "empty", text: "ß" });
   });

@@ -22,10 +22,12 @@ const inflated = async (base64: string): Promise<unknown> => {
 
 /**
  * A message as the server sent it: JSON, at once, or a promise where it is long and came deflated,
- * in base64 (rejected if it cannot be read).
+ * in base64 (rejected if it cannot be read). A page without a server sends itself objects.
  */
-export const messageOf = <M>(value: string): M | Promise<M> =>
-  value.startsWith("{") ? (JSON.parse(value) as M) : (inflated(value) as Promise<M>);
+export const messageOf = <M>(value: string | object): M | Promise<M> => {
+  if (typeof value !== "string") return value as M;
+  return value.startsWith("{") ? (JSON.parse(value) as M) : (inflated(value) as Promise<M>);
+};
 
 /** What stands for 1. */
 export const FULL = { u16: 65535, d4: 10_000 };
@@ -49,9 +51,13 @@ const decimals = (bytes: Uint8Array): Float32Array => {
 
 /**
  * Weights arrive as 16-bit fixed point (the page), as four decimals (notebooks), or as 32-bit
- * floats (exports, offline page): bytes, or these in base64.
+ * floats (exports, offline page): bytes, or these in base64. The page's own worker sends numbers.
  */
-export const floatsOf = (sent: string | Uint8Array, encoding: Encoding): Float32Array => {
+export const floatsOf = (
+  sent: string | Uint8Array | Float32Array,
+  encoding: Encoding,
+): Float32Array => {
+  if (sent instanceof Float32Array) return sent;
   const bytes = typeof sent === "string" ? bytesOf(sent) : sent;
   if (encoding === "d4") return decimals(bytes);
   if (encoding === "f32") {

@@ -212,8 +212,11 @@ export interface TracePayload {
   steps: Step[];
   shapes: Record<Kind, Shape>;
   encoding: Encoding;
-  /** In base64; of a notebook, as bytes; empty where it has `parts`. */
-  weights: Record<Kind, string | Uint8Array>;
+  /**
+   * In base64; of a notebook, as bytes; of the page's own worker, as numbers; empty where it has
+   * `parts`.
+   */
+  weights: Record<Kind, string | Uint8Array | Float32Array>;
   /**
    * Of a long one in a notebook: the maps that came along; the others come when they are looked at.
    */
@@ -223,7 +226,7 @@ export interface TracePayload {
    * sent.
    */
   shares?: Record<Kind, number>;
-  rollout: string;
+  rollout: string | Float32Array;
   heads: Record<Kind, HeadTable>;
   /** The cross head that aligns best. */
   leading: { layer: number; head: number };

@@ -58,8 +58,11 @@ export const pageData = (): PageData =>
 export const firstExample = (direction: string): Example | undefined =>
   pageData().examples.find((each) => each.direction === direction);
 
-/** What a component of Gradio's gives to a script: its value, and who tells when that changes. */
-export interface Props {
-  value?: string | null;
+/**
+ * What a component of Gradio's gives to a script: its value, and who tells when that changes. A
+ * page without a server gives messages as they are.
+ */
+export interface Props<V = string | object> {
+  value?: V | null;
 }
 export type Watch = (name: string, run: () => void) => void;

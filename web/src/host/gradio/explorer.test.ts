@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { paintedWhole } from "../../test/context";
+import { Translation } from "../../trace/translation";
+import type { Shape } from "../../protocol/messages";
 import { payload } from "../../test/example";
 import STEP from "../../../../tests/protocol/step.json";
 import { channel, type Channel } from "../live/channel";
@@ -7,7 +9,8 @@ import { channel, type Channel } from "../live/channel";
 paintedWhole();
 
 const TRACE = payload();
-let told: Channel;
+let told: Channel<object | string>;
+let number = 0;
 /** The page's own modules, whatever other files have opened. */
 let entry: typeof import("./entry").entry;
 let mountExplorer: typeof import("./explorer").mountExplorer;
@@ -45,8 +48,10 @@ afterAll(() => {
   vi.resetModules();
 });
 const paint = () => vi.advanceTimersByTimeAsync(100);
+/** As the server does. */
+const say = (message: object) => told.tell(JSON.stringify({ ...message, number: ++number }));
 const send = async (message: object) => {
-  told.send(message);
+  say(message);
   await paint();
 };
 const press = (id: string) => document.querySelector<HTMLElement>(id)!.click();
@@ -62,6 +67,32 @@ describe("an answer", () => {
     expect([busy(), entry.run!()]).toEqual([true, 1]);
     await send({ ...TRACE, run: 1 });
     expect([busy(), shown(), translation()]).toEqual([false, TRACE.source, TRACE.translation]);
+  });
+
+  it("of the page's own worker is taken as it is, its weights as numbers", async () => {
+    press("#translate");
+    const served = new Translation(TRACE);
+    const { encoder, decoder, cross } = TRACE.shapes;
+    const [layers, heads, rows] = decoder;
+    const triangle = (rows * (rows + 1)) / 2;
+    const size = ([a, b, c, d]: Shape) => a * b * c * d;
+    told.tell({
+      ...{ ...TRACE, run: 1, encoding: "f32" },
+      rollout: served.rolled,
+      weights: {
+        encoder: served.maps.encoder.values.slice(0, size(encoder)),
+        decoder: new Float32Array(layers * heads * triangle).fill(0.25),
+        cross: served.maps.cross.values.slice(0, size(cross)),
+      },
+    });
+    await paint();
+    expect(shown()).toBe(TRACE.source);
+    const { maps, rolled, encoding } = entry.explorer!.trace!;
+    expect([maps.encoder, maps.cross]).toEqual([served.maps.encoder, served.maps.cross]);
+    expect([...maps.decoder.values.slice(0, rows)]).toEqual(
+      [...Array(rows).keys()].map((column) => (column ? 0 : 0.25)),
+    );
+    expect([rolled, encoding]).toEqual([served.rolled, "f32"]);
   });
 
   it("to something else is nothing", async () => {
@@ -83,18 +114,18 @@ describe("an answer", () => {
 
   it("is shown by the newest of its steps, which the whole one leaves behind", async () => {
     press("#translate");
-    for (const text of ["I", "I run"]) told.send({ ...STEP, run: 1, translation: text });
+    for (const text of ["I", "I run"]) say({ ...STEP, run: 1, translation: text });
     expect(translation()).toBe("");
     await paint();
     expect([busy(), translation()]).toEqual([true, "I run"]);
-    told.send({ ...STEP, run: 1, translation: "I run into" });
+    say({ ...STEP, run: 1, translation: "I run into" });
     await send({ ...TRACE, run: 1 });
     expect([busy(), shown(), translation()]).toEqual([false, TRACE.source, TRACE.translation]);
   });
 
   it("that was stopped shows no step that still waits", async () => {
     press("#translate");
-    told.send({ ...STEP, run: 1, translation: "I run" });
+    say({ ...STEP, run: 1, translation: "I run" });
     press("#stop");
     await paint();
     expect(busy()).toBe(false);

@@ -52,7 +52,7 @@ class ExplorerPage {
   private readonly languages: () => void;
   /** The number of what was asked for last; answers name theirs. */
   private run = 0;
-  private last: string | null = null;
+  private last: string | object | null = null;
   private pressed = 0;
   private settled = false;
   private readonly keeping: Keeping;
@@ -116,7 +116,7 @@ class ExplorerPage {
     if (message instanceof Promise) void this.later(value, message);
     else this.take(message); // a short one is shown at once, in the order of arrival
   }
-  private async later(value: string, message: Promise<Message>): Promise<void> {
+  private async later(value: string | object, message: Promise<Message>): Promise<void> {
     const text = t("The answer could not be read. Please try again.");
     const { run } = this;
     const read = await message.catch((): Message => ({ kind: "error", run, text }));

@@ -1,26 +1,19 @@
 /* A value that a component watches, as the served page has it from Gradio. */
 
-export interface Channel {
-  props: { value: string };
+/** Messages as they are, or figures as JSON. */
+export interface Channel<V extends object | string> {
+  props: { value: V | "" };
   watch: (name: string, listener: () => void) => void;
-  /** Another value. */
-  tell: (value: string) => void;
-  /** An answer as a value that none had before. */
-  send: (message: object) => void;
+  /** Another value; who watches takes one that it has had for no other. */
+  tell: (value: V) => void;
 }
 
-export const channel = (): Channel => {
+export const channel = <V extends object | string = object>(): Channel<V> => {
   const listeners: (() => void)[] = [];
-  const props = { value: "" };
-  let number = 0;
-  const tell = (value: string) => {
+  const props: Channel<V>["props"] = { value: "" };
+  const tell = (value: V) => {
     props.value = value;
     for (const listener of listeners) listener();
   };
-  return {
-    props,
-    watch: (_, listener) => listeners.push(listener),
-    tell,
-    send: (message) => tell(JSON.stringify({ ...message, number: ++number })),
-  };
+  return { props, watch: (_, listener) => listeners.push(listener), tell };
 };

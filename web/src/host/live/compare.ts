@@ -33,7 +33,7 @@ const side = (name: "a" | "b"): HTMLElement => {
 export const mountLiveCompare = (
   client: Client,
   weights: Weights,
-  { props, watch, send }: Channel,
+  { props, watch, tell }: Channel<object>,
   fields: Parameters<typeof mountCompare>[3],
 ): void => {
   const button = el("button", {
@@ -67,8 +67,8 @@ export const mountLiveCompare = (
         payloads[name] = await translated(name, seed, signal);
       } catch (error) {
         if (error instanceof Stopped) return;
-        return send({ error: (error as Error).message, side: name });
+        return tell({ error: (error as Error).message, side: name });
       }
-    send(payloads);
+    tell(payloads);
   });
 };

@@ -52,8 +52,8 @@ const field = (id: string) => anyField(id) as HTMLTextAreaElement | null;
 
 const fields = { field, setField, direction, setDirection, offers, settled: pageSettled };
 
-/** Translate what the fields hold, whenever the button is pressed; `send` tells the explorer. */
-const translating = (client: Client, weights: Weights, send: (message: object) => void): void => {
+/** Translate what the fields hold, whenever the button is pressed; `tell` tells the explorer. */
+const translating = (client: Client, weights: Weights, tell: (message: object) => void): void => {
   let stopper = new AbortController();
   const translate = async () => {
     stopper.abort();
@@ -66,7 +66,7 @@ const translating = (client: Client, weights: Weights, send: (message: object) =
     };
     // bytes are told above
     const follows = () => t("The translation follows as soon as the model is here.");
-    await translateHere(client, weights, wanted, stopper.signal, send, follows);
+    await translateHere(client, weights, wanted, stopper.signal, tell, follows);
   };
   document.querySelector("#translate")!.addEventListener("click", () => void translate());
   document.querySelector("#stop")!.addEventListener("click", () => stopper.abort());
@@ -156,11 +156,11 @@ const open = async (): Promise<void> => {
   const weights = new Weights(line, client, direction, (name) => offerOf(name)?.size);
   const server = liveServer(client, weights, () => "offline.html") as unknown as ExplorerServer &
     LabServer;
-  const { props, watch, send } = channel();
+  const { props, watch, tell } = channel();
   mountExplorer(document.querySelector("#explorer")!, props, watch, server);
   bringPlotly(pageData().plotly!, (why) => entry.explorer.notice(why, true));
   const opens = firstExample(first);
-  if (opens) send({ kind: "example", id: opens.id });
+  if (opens) tell({ kind: "example", id: opens.id });
   else entry.explorer.empty(t("Nothing translated yet."));
   const others = new Promise<void>((done) => {
     const mount = () => {
@@ -175,7 +175,7 @@ const open = async (): Promise<void> => {
   const positions = document.querySelector<HTMLElement>("#positions")!;
   whenFirstShown("positions-tab", () => mountPositions(positions, client, weights));
   if (computes) {
-    translating(client, weights, send);
+    translating(client, weights, tell);
     document.querySelector("#source-text")!.addEventListener("focusin", (event) => {
       if (event.isTrusted) weights.prepare(direction());
     });

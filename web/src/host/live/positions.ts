@@ -107,7 +107,7 @@ const valuesOf = (): [string, Layout, number, number, string] => [
   input("curves input").value,
 ];
 
-const figureOf = (name: Name, { props, watch }: Channel): HTMLElement => {
+const figureOf = (name: Name, { props, watch }: Channel<string>): HTMLElement => {
   const plot = el("div", { class: "plot" });
   const view = el("div", { class: "plot-view" }, plot, el("output", { "aria-live": "polite" }));
   const box = el("div", { id: `position-${name}` }, view);
@@ -121,7 +121,7 @@ const figureOf = (name: Name, { props, watch }: Channel): HTMLElement => {
  */
 export const mountPositions = (element: HTMLElement, client: Caller, weights: Weights): void => {
   const names = Object.keys(FIGURES) as Name[];
-  const told = names.map(() => channel());
+  const told = names.map(() => channel<string>());
   const figures = el("div", { class: "figures" });
   figures.append(...names.map((name, at) => figureOf(name, told[at]!)));
   element.append(...fieldsOf(), figures);

@@ -32,17 +32,24 @@ interface Measured extends Judged {
 }
 
 /**
- * What the rows and keys of one kind of maps are; `reading` are the content rows by the tokens that
- * they read.
+ * What the rows and keys of one kind of maps are, the same for every head; `reading` are the
+ * content rows by the tokens that they read, `choosing` those that see more than one key,
+ * `possible` those whose neighbour so far to the right is there, `plain` the keys that are words,
+ * `even` the measures of weights that are all alike.
  */
 interface Rows {
   kind: Kind;
   counted: number[];
   content: number[];
   reading: number[];
+  choosing: number[];
+  possible: Record<-1 | 0 | 1, number[]>;
   special: boolean[];
   punctuation: boolean[];
+  plain: boolean[];
+  plainKeys: number;
   visible: (query: number) => number;
+  even: Pick<Measured, `even_${string}` & keyof Measured>;
 }
 
 /**
@@ -83,84 +90,96 @@ function rowsOf(
   const plain = places(owners, (token) => !token.special);
   const counted = plain.length ? plain : owners.map((_, at) => at);
   const [content, reading] = [places(owners, isContent), places(queries, isContent)];
-  return {
+  const told = {
     kind,
     counted,
     content: content.length ? content : counted,
     reading: reading.length ? reading : counted,
     special: keys.map((token) => token.special),
     punctuation: keys.map(isPunctuation),
-    visible: kind === "decoder" ? (query) => query + 1 : () => keys.length,
+    plain: keys.map(isContent),
+  };
+  const visible = kind === "decoder" ? (query: number) => query + 1 : () => keys.length;
+  const choosing = counted.filter((query) => visible(query) > 1);
+  const beside = (offset: number) =>
+    kind === "cross"
+      ? []
+      : choosing.filter((query) => query + offset >= 0 && query + offset < visible(query));
+  const possible = { [-1]: beside(-1), 0: beside(0), 1: beside(1) };
+  const plainKeys = told.plain.filter(Boolean).length;
+  const rows = { ...told, visible, choosing, possible, plainKeys };
+  return { ...rows, even: evenOf(rows) };
+}
+
+/** What would be measured if every weight that a row may have were the same. */
+function evenOf({ counted, content, possible, plain, visible }: Omit<Rows, "even">): Rows["even"] {
+  const alike = (query: number) => 1 / visible(query);
+  const sinks = (query: number) =>
+    plain.slice(0, visible(query)).filter((word) => !word).length / visible(query);
+  return {
+    even_previous: mean(possible[-1], alike),
+    even_same: mean(possible[0], alike),
+    even_next: mean(possible[1], alike),
+    even_sink: mean(counted, sinks),
+    even_confidence: mean(content, alike),
   };
 }
 
-/** What is measured of one row: numbers by the number of the query. */
-function gauges(map: Float32Array, Q: number, K: number, rows: Rows) {
-  const row = (query: number) => map.subarray(query * K, (query + 1) * K);
-  const nats = (query: number) =>
-    -row(query).reduce((sum, weight) => sum + (weight > 0 ? weight * Math.log(weight) : 0), 0);
-  const most = (query: number) => row(query).reduce((a, b) => Math.max(a, b));
-  const best = (query: number) => row(query).indexOf(most(query));
-  const share = (chosen: readonly boolean[]) => (query: number) =>
-    row(query).reduce((sum, weight, key) => sum + (chosen[key] ? weight : 0), 0);
-  const centre = (query: number) =>
-    rows.kind === "cross" ? (query * (K - 1)) / Math.max(Q - 1, 1) : query;
-  const distance = (query: number) =>
-    row(query).reduce((sum, weight, key) => sum + weight * Math.abs(centre(query) - key), 0);
-  const plainKey = (key: number) => !rows.special[key] && !rows.punctuation[key];
-  const { visible } = rows;
-  return {
-    nats,
-    most,
-    best,
-    share,
-    distance,
-    plainKeys: rows.special.filter((_, key) => plainKey(key)).length,
-    onPlain: (query: number) => Number(plainKey(best(query))),
-    alike: (query: number) => 1 / visible(query),
-    sinks: (query: number) =>
-      rows.special.slice(0, visible(query)).filter((_, key) => !plainKey(key)).length /
-      visible(query),
-  };
+/** What is measured of each row, in one pass over it: numbers by the number of the query. */
+function gaugesOf(map: Float32Array, Q: number, K: number, rows: Rows) {
+  const { special, punctuation } = rows;
+  const nats = new Float64Array(Q);
+  const distance = new Float64Array(Q);
+  const onSpecial = new Float64Array(Q);
+  const onPunctuation = new Float64Array(Q);
+  const most = new Float64Array(Q).fill(-Infinity);
+  const best = new Int32Array(Q);
+  for (let query = 0, at = 0; query < Q; query++) {
+    const centre = rows.kind === "cross" ? (query * (K - 1)) / Math.max(Q - 1, 1) : query;
+    for (let key = 0; key < K; key++, at++) {
+      const weight = map[at]!;
+      if (weight > 0) nats[query]! -= weight * Math.log(weight);
+      if (weight > most[query]!) {
+        most[query] = weight;
+        best[query] = key;
+      }
+      distance[query]! += weight * Math.abs(centre - key);
+      if (special[key]) onSpecial[query]! += weight;
+      if (punctuation[key]) onPunctuation[query]! += weight;
+    }
+  }
+  return { nats, distance, onSpecial, onPunctuation, most, best };
 }
 
 function measure(map: Float32Array, Q: number, K: number, rows: Rows): Measured {
-  const gauge = gauges(map, Q, K, rows);
-  const { nats, most, best, share, distance, plainKeys, onPlain, alike, sinks } = gauge;
-  const { counted, content, visible } = rows;
-  const choosing = counted.filter((query) => visible(query) > 1);
-  const possible = (offset: number) =>
-    rows.kind === "cross"
-      ? []
-      : choosing.filter((query) => query + offset >= 0 && query + offset < visible(query));
-  const at = (offset: number) =>
-    mean(possible(offset), (query) => Number(best(query) === query + offset));
+  const { nats, distance, onSpecial, onPunctuation, most, best } = gaugesOf(map, Q, K, rows);
+  const { counted, content, reading, choosing, plain, plainKeys, visible, possible } = rows;
+  const by = (values: ArrayLike<number>) => (query: number) => values[query]!;
+  const at = (offset: -1 | 0 | 1) =>
+    mean(possible[offset], (query) => Number(best[query] === query + offset));
+  const onPlain = (query: number) => Number(plain[best[query]!]!);
   const distinct = (of: readonly number[]) =>
-    Math.min(new Set(of.map(best)).size / Math.max(Math.min(of.length, plainKeys), 1), 1);
+    Math.min(new Set(of.map(by(best))).size / Math.max(Math.min(of.length, plainKeys), 1), 1);
   return {
-    entropy: mean(counted, nats),
+    entropy: mean(counted, by(nats)),
     relative_entropy: mean(
       choosing,
-      (query) => nats(query) / Math.log(Math.max(visible(query), 2)),
+      (query) => nats[query]! / Math.log(Math.max(visible(query), 2)),
     ),
-    confidence: mean(counted, most),
-    distance: mean(counted, distance),
+    confidence: mean(counted, by(most)),
+    distance: mean(counted, by(distance)),
     previous: at(-1),
     same: at(0),
     next: at(1),
-    special: mean(counted, share(rows.special)),
-    punctuation: mean(counted, share(rows.punctuation)),
-    content_confidence: mean(content, most),
+    special: mean(counted, by(onSpecial)),
+    punctuation: mean(counted, by(onPunctuation)),
+    content_confidence: mean(content, by(most)),
     on_content: mean(content, onPlain),
     distinct: distinct(content),
-    read_content_confidence: mean(rows.reading, most),
-    read_on_content: mean(rows.reading, onPlain),
-    read_distinct: distinct(rows.reading),
-    even_previous: mean(possible(-1), alike),
-    even_same: mean(possible(0), alike),
-    even_next: mean(possible(1), alike),
-    even_sink: mean(counted, sinks),
-    even_confidence: mean(content, alike),
+    read_content_confidence: mean(reading, by(most)),
+    read_on_content: mean(reading, onPlain),
+    read_distinct: distinct(reading),
+    ...rows.even,
   };
 }
 

@@ -14,6 +14,7 @@ import { forced, payload, stream } from "../session";
 import type { Trace } from "../trace";
 
 const SETTINGS = { method: "beam", beam: 2, max_length: 5, candidates: 3 };
+type Sent = Parameters<typeof floatsOf>[0];
 const UNIT = 1.5 / 65_535; // of a weight as it is sent
 
 let bundle: Bundle;
@@ -29,7 +30,7 @@ const told = (text: string, settings: object, prefix = "") => {
   }
 };
 describe("a translation", () => {
-  const said = () => payload(bundle, told(traceSaid.source, SETTINGS).trace);
+  const said = () => payload(bundle, told(traceSaid.source, SETTINGS).trace, "u16");
 
   it("is told of as the server does: tokens, words, steps, beams, measures and roles", () => {
     // the direction is the desk's to say
@@ -43,14 +44,26 @@ describe("a translation", () => {
     expect(differences({ heads, leading, words }, forcedSaid.told)).toEqual([]);
   });
 
-  it("has the server's maps, and what flows through all layers", () => {
-    const found = said();
-    const read = (text: string) => floatsOf(text, "u16");
+  it.each([undefined, "u16", "f32"] as const)("has the server's maps (%s)", (packing) => {
+    const found = payload(bundle, told(traceSaid.source, SETTINGS).trace, packing);
+    const read = (sent: Sent) => floatsOf(sent, found.encoding);
+    const server = (text: string) => floatsOf(text, "u16");
     for (const kind of KINDS)
-      expect(
-        apart(read(found.weights[kind] as string), read(traceSaid.weights[kind])),
-      ).toBeLessThan(UNIT);
-    expect(apart(read(found.rollout), read(traceSaid.rollout))).toBeLessThan(UNIT);
+      expect(apart(read(found.weights[kind]), server(traceSaid.weights[kind]))).toBeLessThan(UNIT);
+    // what flows through all layers
+    expect(apart(read(found.rollout), server(traceSaid.rollout))).toBeLessThan(UNIT);
+  });
+
+  it("has weights of its own, without what lies beside them in the engine's memory", () => {
+    const { trace } = told(traceSaid.source, SETTINGS);
+    const { weights } = payload(bundle, trace);
+    const cross = weights.cross as Float32Array;
+    expect(cross).toEqual(trace.cross.values);
+    expect(cross.buffer).not.toBe(trace.cross.values.buffer);
+    for (const kind of KINDS) {
+      const { buffer, byteLength } = weights[kind] as Float32Array;
+      expect(buffer.byteLength).toBe(byteLength);
+    }
   });
 
   it("says whether it was decoded by the checkpoint's own settings", () => {

@@ -15,7 +15,7 @@ import { tokenMessage, wordsMessage } from "./tokens";
 const TAIL = 60;
 
 /** Of every map and each head: shapes, weights, measures, and the head to look at first. */
-function mapsOf({ profile }: Bundle, trace: Trace, encoding: Protocol.Packing) {
+function mapsOf({ profile }: Bundle, trace: Trace, packing?: Protocol.Packing) {
   const { src, start, tgt, encoder, decoder, cross } = trace;
   const reads = [start, ...tgt.slice(0, -1)];
   const ofCross = { owners: tgt, queries: reads, keys: src };
@@ -25,19 +25,22 @@ function mapsOf({ profile }: Bundle, trace: Trace, encoding: Protocol.Packing) {
     cross: headStats("cross", cross, ofCross, profile),
   };
   const [layer, head] = leadingHead(stats.cross, cross.shape[1], profile?.rates);
+  // a copy: what is sent to the page takes the whole buffer that it lies in along
+  const sent = (weights: ArrayLike<number>) =>
+    packing ? pack(weights, packing) : Float32Array.from(weights);
   return {
     shapes: {
       encoder: [...encoder.shape],
       decoder: [...decoder.shape],
       cross: [...cross.shape],
     } as Protocol.TracePayload["shapes"],
-    encoding,
+    encoding: packing ?? "f32",
     weights: {
-      encoder: pack(encoder.values, encoding),
-      decoder: pack(lowerTriangles(decoder.values, tgt.length), encoding),
-      cross: pack(cross.values, encoding),
+      encoder: sent(encoder.values),
+      decoder: sent(lowerTriangles(decoder.values, tgt.length)),
+      cross: sent(cross.values),
     },
-    rollout: pack(selfRollout(encoder), encoding),
+    rollout: sent(selfRollout(encoder)),
     heads: {
       encoder: tableOf(stats.encoder),
       decoder: tableOf(stats.decoder),
@@ -47,12 +50,12 @@ function mapsOf({ profile }: Bundle, trace: Trace, encoding: Protocol.Packing) {
   };
 }
 
-/** Everything the explorer needs of one translation. */
+/** Everything the explorer needs of one translation; its weights as numbers, or packed as text. */
 export function traceMessage(
   bundle: Bundle,
   trace: Trace,
   health: Protocol.Health,
-  encoding: Protocol.Packing = "u16",
+  packing?: Protocol.Packing,
 ): Protocol.TracePayload {
   const { request, src, start, tgt } = trace;
   const reads = [start, ...tgt.slice(0, -1)];
@@ -80,7 +83,7 @@ export function traceMessage(
         bundle.tgt,
       ),
     ),
-    ...mapsOf(bundle, trace, encoding),
+    ...mapsOf(bundle, trace, packing),
     health,
     ...(bundle.profile ? { profile: bundle.profile } : {}),
     automatic: JSON.stringify(request.config) === JSON.stringify(bundle.decode),

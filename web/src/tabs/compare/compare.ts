@@ -156,7 +156,7 @@ export const mountCompare = (
       ),
     );
 
-  let last: string | null = null;
+  let last: string | object | null = null;
   const refuse = ({ error, side }: { error: string; side?: Side }) => {
     const where = side && (side === "a" ? t("Sentence A") : t("Sentence B"));
     const said = tMessage(error);
