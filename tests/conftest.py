@@ -284,3 +284,10 @@ def launch() -> Iterator[Callable[..., Any]]:
 def browser(launch: Callable[..., Any]) -> Any:
     """The Chromium in which each test has a context of its own."""
     return launch()
+
+
+@pytest.fixture(scope="session")
+def regular(launch: Callable[..., Any]) -> Any:
+    """`tests/browser/regular.py`'s `Regular`, the visitor who comes again, in a Chromium of his own."""
+    module = _beside("browser/regular")
+    return module.Regular(launch(module.RENDERERS))

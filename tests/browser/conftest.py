@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from benchmarks.served import free_port
-from tests.browser.regular import RENDERERS, Regular
+from tests.browser.regular import Regular
 from translator.decode.steps import Decoding
 from translator.model import Stepped
 from translator.ui import frontend
@@ -42,18 +42,12 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
     server.close()
 
 
-@pytest.fixture(scope="session")
-def regular(launch: Callable[..., Browser]) -> Regular:
-    """The visitor who comes again."""
-    return Regular(launch(RENDERERS))
-
-
 @pytest.fixture
 def open_page(address: str, browser: Browser, regular: Regular) -> Iterator[Callable[..., Page]]:
     """The page, drawn and watched for errors; the script `init` runs before it, `routes` answer for the server.
 
-    It is handed over once `shown` can be seen. Only a visitor with a script, routes or a browser of his own (`options`)
-    comes for the first time, with an empty cache.
+    `stored` is what an earlier visit left in the page's storage. It is handed over once `shown` can be seen. Only a
+    visitor with routes or a browser of his own (`options`) comes for the first time, with an empty cache.
     """
     contexts, faults = [], []
 
@@ -65,15 +59,20 @@ def open_page(address: str, browser: Browser, regular: Regular) -> Iterator[Call
         height: int = 900,
         init: str = "",
         routes: dict[str, Callable[[Route], None]] | None = None,
+        stored: dict[str, str] | None = None,
+        color_scheme: Literal["light", "dark"] | None = None,
         shown: str = "#attention-detail .xtick",
         **options: Any,
     ) -> Page:
-        if init or routes or options:
+        if routes or options:
+            assert not stored, "a visitor who comes for the first time has nothing stored"
             contexts.append(browser.new_context(viewport={"width": width, "height": height}, **options))
             page = contexts[-1].new_page()
         else:
-            page = regular.page(server, width=width, height=height)
+            page = regular.page(server, width=width, height=height, stored=stored)
         page.set_default_timeout(PATIENCE)
+        if color_scheme:
+            page.emulate_media(color_scheme=color_scheme)
         if init:
             page.add_init_script(init)
         for pattern, answer in (routes or {}).items():

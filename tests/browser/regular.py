@@ -17,11 +17,16 @@ class Regular:
         self.context = browser.new_context()
         self._kept: dict[str, Page] = {}
 
-    def page(self, server: str, *, width: int, height: int) -> Page:
-        """A tab in which `server` will be opened; no other is open but those that were asked for since `forget`."""
+    def page(self, server: str, *, width: int, height: int, stored: dict[str, str] | None = None) -> Page:
+        """A tab in which `server` will be opened; no other is open but those that were asked for since `forget`.
+
+        What is `stored` is in the page's storage before it is opened.
+        """
         if server not in self._kept:
             self._kept[server] = self.context.new_page()
             self._kept[server].goto(server + STILL)
+        if stored:
+            self._kept[server].evaluate("stored => Object.assign(localStorage, stored)", stored)
         page = self.context.new_page()
         page.set_viewport_size({"width": width, "height": height})
         return page

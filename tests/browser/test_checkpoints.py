@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from benchmarks.served import free_port
 from benchmarks.shown import pick, shown, trace, wait_shown, wait_translated
+from tests.browser.regular import Regular
 from translator.checkpoints.shelf import offered
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.serve import Server
@@ -31,15 +32,14 @@ def address(tiny_marian: Path, tiny_checkpoint: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(address: str, browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page, faults = context.new_page(), []
+def page(address: str, regular: Regular) -> Iterator[Page]:
+    page, faults = regular.page(address, width=1440, height=900), []
     page.set_default_timeout(60_000)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(address)
     page.wait_for_selector("#direction label")
     yield page
-    context.close()
+    regular.forget()
     assert not faults
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 import translator
 from benchmarks.served import free_port
 from benchmarks.shown import settle, trace, wait_translated
+from tests.browser.regular import Regular
 from translator.checkpoints.shelf import offered
 from translator.ui.models import DIRECTIONS, Models
 from translator.ui.serve import Server
@@ -33,13 +34,13 @@ def address(tiny_multilingual: Path, tiny_checkpoint: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def opened(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
-    contexts, faults = [], []
+def opened(address: str, regular: Regular) -> Iterator[Callable[..., Page]]:
+    faults = []
 
-    def open_(suffix: str = "", **options: Any) -> Page:
-        context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
+    def open_(suffix: str = "", *, color_scheme: Any = None) -> Page:
+        regular.forget()  # a link is opened elsewhere
+        page = regular.page(address, width=1440, height=900)
+        page.emulate_media(color_scheme=color_scheme)
         page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.goto(address + suffix)
@@ -48,8 +49,7 @@ def opened(address: str, browser: Browser) -> Iterator[Callable[..., Page]]:
         return page
 
     yield open_
-    for context in contexts:
-        context.close()
+    regular.forget()
     assert not faults
 
 

@@ -110,7 +110,7 @@ def resize(page: Page, width: int) -> None:
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
 def test_nothing_collides_or_is_cut_at_any_width(open_page: Callable[..., Page], language: str) -> None:
-    page = open_page(init=f"localStorage.setItem('explorer-language', '{language}')")
+    page = open_page(stored={"explorer-language": language})
     page.evaluate(
         """text => {
             const result = document.querySelector('#translation textarea');
@@ -169,7 +169,7 @@ def test_fields_are_as_tall_as_their_text_where_the_browser_does_not_see_to_it(o
 
 
 def test_what_has_the_focus_can_be_seen(open_page: Callable[..., Page]) -> None:
-    page = open_page(init="localStorage.setItem('explorer-language', 'de')")
+    page = open_page(stored={"explorer-language": "de"})
     for width in (390, 1024, 1280, 1440):
         resize(page, width)
         settle(page)
@@ -187,7 +187,7 @@ def test_what_has_the_focus_can_be_seen(open_page: Callable[..., Page]) -> None:
 
 
 def test_the_settings_open_right_below_their_button(open_page: Callable[..., Page]) -> None:
-    page = open_page(width=390, height=844, init="localStorage.setItem('explorer-language', 'de')")
+    page = open_page(width=390, height=844, stored={"explorer-language": "de"})
     for width in (390, 1280):
         resize(page, width)
         page.click(".settings-toggle")
@@ -204,7 +204,7 @@ def test_the_settings_open_right_below_their_button(open_page: Callable[..., Pag
 
 
 def test_the_captions_of_a_map_of_one_word_are_whole(open_page: Callable[..., Page]) -> None:
-    page = open_page("?direction=de-en", init="localStorage.setItem('explorer-language', 'de')")
+    page = open_page("?direction=de-en", stored={"explorer-language": "de"})
     text = "Glückwünsche"
     page.fill("#source-text textarea", text)
     page.click("#translate")
@@ -247,7 +247,7 @@ def test_maps_keep_to_their_place_on_wide_screens_and_after_a_turn(open_page: Ca
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
 def test_no_choice_of_compare_is_cut(open_page: Callable[..., Page], language: str) -> None:
-    page = open_page(init=f"localStorage.setItem('explorer-language', '{language}')")
+    page = open_page(stored={"explorer-language": language})
     page.locator("#tabs [role=tab]").nth(1).click()
     page.wait_for_selector("#compare-direction-a")
     for width in (390, 1200, 1440, 1920):

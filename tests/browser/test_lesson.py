@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmarks.shown import settle
+from tests.browser.regular import Regular
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 WAIT = 180_000
@@ -37,16 +38,13 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def visit(address: str, browser: Any) -> Iterator[Any]:
+def visit(address: str, regular: Regular) -> Iterator[Any]:
     """Open the page at a fragment in a language and a width; nothing may be asked of another host, or go wrong."""
-    contexts, wrong = [], []
+    wrong = []
 
     def opened(fragment: str, *, language: str = "en", width: int = 1440, script: str = "") -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 900})
-        context.add_init_script(script)
-        context.add_init_script(f"localStorage.setItem('explorer-language', '{language}')")
-        contexts.append(context)
-        page = context.new_page()
+        page = regular.page(address, width=width, height=900, stored={"explorer-language": language})
+        page.add_init_script(script)
         page.set_default_timeout(WAIT)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         own = (address, "data:", "blob:")
@@ -55,8 +53,7 @@ def visit(address: str, browser: Any) -> Iterator[Any]:
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    regular.forget()
     assert not wrong
 
 

@@ -29,7 +29,7 @@ def translate(page: Page, text: str) -> None:
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
 @pytest.mark.parametrize("way", ["en-zh", "de-en"])
 def test_no_sentence_about_a_row_is_cut(open_page: Callable[..., Page], language: str, way: str) -> None:
-    page = open_page(f"?direction={way}", init=f"localStorage.setItem('explorer-language', '{language}')")
+    page = open_page(f"?direction={way}", stored={"explorer-language": language})
     translate(page, SENTENCES[way])
     for step in range(shown(page)["rows"]):
         page.locator("#step-slider").fill(str(step + 1))
@@ -53,7 +53,7 @@ HANGING = """() => { const parts = [...document.querySelectorAll('.profile > spa
 def test_a_profile_of_two_lines_has_no_mark_at_an_end_and_its_languages_percent(
     open_page: Callable[..., Page], language: str, sign: str
 ) -> None:
-    page = open_page("?direction=de-en", init=f"localStorage.setItem('explorer-language', '{language}')")
+    page = open_page("?direction=de-en", stored={"explorer-language": language})
     page.set_viewport_size({"width": 1200, "height": 900})
     settle(page)
     lines, *hanging = page.evaluate(HANGING)
@@ -65,7 +65,7 @@ def test_a_profile_of_two_lines_has_no_mark_at_an_end_and_its_languages_percent(
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
 def test_pills_of_examples_leave_no_gap(open_page: Callable[..., Page], language: str) -> None:
-    page = open_page("?direction=de-en", init=f"localStorage.setItem('explorer-language', '{language}')")
+    page = open_page("?direction=de-en", stored={"explorer-language": language})
     for width in (1280, 1360, 1440, 1600, 1920):
         page.set_viewport_size({"width": width, "height": 900})
         settle(page)
@@ -88,7 +88,7 @@ def test_pills_of_examples_leave_no_gap(open_page: Callable[..., Page], language
 def test_groups_have_a_name_in_every_language(
     open_page: Callable[..., Page], language: str, direction: str, decoding: str, languages: str
 ) -> None:
-    page = open_page(init=f"localStorage.setItem('explorer-language', '{language}')")
+    page = open_page(stored={"explorer-language": language})
     expect(page.get_by_role("group", name=direction, exact=True)).to_be_visible()
     expect(page.get_by_role("group", name=languages, exact=True)).to_be_visible()
     page.click(".settings-toggle")
@@ -99,7 +99,7 @@ def test_groups_have_a_name_in_every_language(
     ("language", "name"), [("en", "All, 48 heads"), ("de", "Alle, 48 Köpfe"), ("zh", "全部，48 个头")]
 )
 def test_a_role_is_read_out_with_its_number_of_heads(open_page: Callable[..., Page], language: str, name: str) -> None:
-    page = open_page(init=f"localStorage.setItem('explorer-language', '{language}')")
+    page = open_page(stored={"explorer-language": language})
     expect(page.locator(".roles").get_by_role("button", name=name, exact=True)).to_be_visible()
 
 
@@ -144,7 +144,7 @@ def test_the_python_program_needs_no_scrolling(open_page: Callable[..., Page]) -
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_on_paper_stand_sentence_translation_map_and_its_label(open_page: Callable[..., Page], theme: str) -> None:
-    page = open_page("?direction=de-en", init=f"localStorage.setItem('explorer-theme', '{theme}')")
+    page = open_page("?direction=de-en", stored={"explorer-theme": theme})
     translate(page, "Der alte Mann, der seit vielen Jahren in dem kleinen Haus am Ende der Straße wohnt, schläft.")
     page.emulate_media(media="print")
     shown = page.evaluate("""() => ['#source-text textarea', '#translation textarea', '.work > .head .title',
@@ -168,7 +168,7 @@ def test_on_paper_stand_sentence_translation_map_and_its_label(open_page: Callab
 
 
 def test_a_dark_page_is_printed_dark_on_white(open_page: Callable[..., Page]) -> None:
-    page = open_page("?direction=de-en", init="localStorage.setItem('explorer-theme', 'dark')")
+    page = open_page("?direction=de-en", stored={"explorer-theme": "dark"})
     ink = "getComputedStyle(document.querySelector('#attention-detail .ytick text')).fill"
     assert int(page.evaluate(ink).removeprefix("rgb(").split(",")[0]) > 150
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

@@ -54,7 +54,7 @@ def numbers(page: Page) -> None:
 def test_weights_are_written_into_the_cells_and_can_be_read_on_every_colour(
     open_page: Callable[..., Page], theme: str
 ) -> None:
-    page = open_page("?direction=de-en", init=f"localStorage.setItem('explorer-theme', '{theme}')")
+    page = open_page("?direction=de-en", stored={"explorer-theme": theme})
     assert not page.evaluate(WRITTEN)
     numbers(page)
     page.wait_for_selector("#attention-detail .numbers text")

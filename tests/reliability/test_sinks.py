@@ -42,8 +42,8 @@ SPECIAL = ["<s>", "</s>", "<b>", "<unk>", "&lt;"]
 class Watch:
     """A tab, and what it should never do."""
 
-    def __init__(self, browser: Any, url: str) -> None:
-        self.page = browser.new_page(viewport={"width": 1280, "height": 900})
+    def __init__(self, page: Any, url: str) -> None:
+        self.page = page
         self.page.set_default_timeout(60_000)
         self.page.add_init_script(PLANTED)
         self.dialogs: list[str] = []
@@ -71,10 +71,9 @@ class Watch:
 
 
 @pytest.fixture
-def watch(browser: Any, live: Any) -> Iterator[Watch]:
-    made = Watch(browser, live.url.rstrip("/"))
-    yield made
-    made.page.close()
+def watch(regular: Any, live: Any) -> Iterator[Watch]:
+    yield Watch(regular.page(live.url, width=1280, height=900), live.url.rstrip("/"))
+    regular.forget()
 
 
 @pytest.fixture
@@ -262,7 +261,7 @@ def test_a_page_outlives_its_server(browser: Any, tiny_checkpoint: Path, how: si
     server = start(tiny_checkpoint, port)
     try:
         wait_ready(url)
-        watch = Watch(browser, url)
+        watch = Watch(browser.new_page(viewport={"width": 1280, "height": 900}), url)
         translate(watch, url, "Ich renne in den Park.")
         server.send_signal(how)
         stopping = time.monotonic()
