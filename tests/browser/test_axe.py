@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 from benchmarks.shown import settle
@@ -27,7 +27,10 @@ TABS = {
 def faults(page: Page, where: str) -> list[str]:
     """Rule, place and reason of all that is against a rule, once nothing changes any more."""
     settle(page)  # nothing is pale because it is being computed, or half way from pale to clear
-    found: list[dict[str, Any]] = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    run = "async () => (await axe.run({ resultTypes: ['violations'] })).violations"
+    found: list[dict[str, Any]] = page.evaluate(run)
     return [
         f"{where}: {rule['id']} at {' '.join(map(str, node['target']))}: {node['failureSummary']}"
         for rule in found
