@@ -13,21 +13,18 @@ from benchmarks.shown import next_head, settle, wait_translated
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize(
-    ("language", "word", "lang", "tagline"),
-    [
+def test_the_page_speaks(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    for language, word, lang, tagline in (
         ("zh", "翻译", "zh-Hans", "翻译模型在看哪些词"),
         ("de", "Übersetzen", "de", "Worauf ein Übersetzungsmodell schaut"),
         ("en", "Translate", "en", "What a translation model looks at"),
-    ],
-)
-def test_the_page_speaks(open_page: Callable[..., Page], language: str, word: str, lang: str, tagline: str) -> None:
-    page = open_page()
-    page.click(f"[data-language={language}]")
-    page.wait_for_function(f"document.querySelector('#translate').textContent.trim() === '{word}'")
-    expect(page.locator("html")).to_have_attribute("lang", lang)
-    expect(page.locator("#page-title p")).to_have_text(tagline)
-    page.wait_for_function("document.documentElement.scrollHeight <= 900")  # the maps give way in the next frame
+    ):
+        page.click(f"[data-language={language}]")
+        page.wait_for_function(f"document.querySelector('#translate').textContent.trim() === '{word}'")
+        expect(page.locator("html")).to_have_attribute("lang", lang)
+        expect(page.locator("#page-title p")).to_have_text(tagline)
+        page.wait_for_function("document.documentElement.scrollHeight <= 900")  # the maps give way in the next frame
 
 
 def test_a_chinese_page_leaves_the_tokens_alone(open_page: Callable[..., Page]) -> None:

@@ -218,17 +218,21 @@ def test_figure_three_is_two_clicks_away(open_page: Callable[..., Page], example
     page.wait_for_function(f"document.querySelectorAll('#attention-arcs .legend .btn').length === {heads}")
 
 
-@pytest.mark.parametrize(("name", "heads"), [("4: one head, whole", 1), ("5: one word, two heads", 2)])
-def test_the_papers_other_figures_too(open_page: Callable[..., Page], name: str, heads: int) -> None:
+def test_the_papers_other_figures_too(open_page: Callable[..., Page]) -> None:
     page = open_page()
-    page.click(".more summary")
-    page.get_by_text(name).click()
-    page.wait_for_selector("#attention-arcs path", state="attached")
     drawn = "[...document.querySelectorAll('#attention-arcs path')]"
-    assert shown(page)["kind"] == "encoder"
-    rows = page.evaluate(f"new Set({drawn}.map(path => path.getAttribute('d').split(' ')[0])).size")
-    colours = page.evaluate(f"new Set({drawn}.map(path => path.getAttribute('stroke'))).size")
-    assert (rows > 1) if heads == 1 else (rows == 1 and colours == 2)
+    for name, heads in (("4: one head, whole", 1), ("5: one word, two heads", 2)):
+        page.click("[data-view=heatmap]")
+        page.click("[data-kind=cross]")
+        wait_shown(page, kind="cross", view="heatmap")
+        page.click(".more summary")
+        page.get_by_text(name).click()
+        page.wait_for_selector("#attention-arcs path", state="attached")
+        settle(page)
+        assert shown(page)["kind"] == "encoder"
+        rows = page.evaluate(f"new Set({drawn}.map(path => path.getAttribute('d').split(' ')[0])).size")
+        colours = page.evaluate(f"new Set({drawn}.map(path => path.getAttribute('stroke'))).size")
+        assert (rows > 1) if heads == 1 else (rows == 1 and colours == 2)
 
 
 def test_pins_scales_and_names_of_rows(open_page: Callable[..., Page], example: Callable) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.shown import settle, shown, wait_shown, wait_translated
+from tests.browser.regular import Regular
 
 pytestmark = pytest.mark.browser
+
+PATIENCE = 60_000
 
 SENTENCES = {
     "en-zh": "The government announced yesterday that it would not increase taxes for small companies.",
@@ -27,19 +30,23 @@ def translate(page: Page, text: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "de", "zh"])
-@pytest.mark.parametrize("way", ["en-zh", "de-en"])
-def test_no_sentence_about_a_row_is_cut(open_page: Callable[..., Page], language: str, way: str) -> None:
-    page = open_page(f"?direction={way}", stored={"explorer-language": language})
-    translate(page, SENTENCES[way])
-    for step in range(shown(page)["rows"]):
-        page.locator("#step-slider").fill(str(step + 1))
-        wait_shown(page, step=step)
-        assert not page.evaluate(CUT)
-    page.click("[data-kind=encoder]")
-    for query in range(shown(page)["columns"]):
-        page.locator(".chips.src .chip").nth(query).click()
-        wait_shown(page, query=query)
-        assert not page.evaluate(CUT)
+def test_no_sentence_about_a_row_is_cut(open_page: Callable[..., Page], language: str) -> None:
+    page = open_page(stored={"explorer-language": language})
+    for way, sentence in SENTENCES.items():
+        page.locator("#direction label", has=page.locator(f"[value={way}]")).click()
+        page.click("[data-kind=cross]")
+        translate(page, sentence)
+        wait_shown(page, direction=way, kind="cross")
+        for step in range(shown(page)["rows"]):
+            page.locator("#step-slider").fill(str(step + 1))
+            wait_shown(page, step=step)
+            assert not page.evaluate(CUT), (way, step)
+        page.click("[data-kind=encoder]")
+        wait_shown(page, kind="encoder")
+        for query in range(shown(page)["columns"]):
+            page.locator(".chips.src .chip").nth(query).click()
+            wait_shown(page, query=query)
+            assert not page.evaluate(CUT), (way, query)
 
 
 HANGING = """() => { const parts = [...document.querySelectorAll('.profile > span')];
@@ -49,23 +56,34 @@ HANGING = """() => { const parts = [...document.querySelectorAll('.profile > spa
         .map(n => n.innerText)]; }"""
 
 
-@pytest.mark.parametrize(("language", "sign"), [("en", "%"), ("de", "\u202f%"), ("zh", "%")])
-def test_a_profile_of_two_lines_has_no_mark_at_an_end_and_its_languages_percent(
-    open_page: Callable[..., Page], language: str, sign: str
-) -> None:
-    page = open_page("?direction=de-en", stored={"explorer-language": language})
+@pytest.fixture(scope="module", params=["en", "de", "zh"])
+def read(request: pytest.FixtureRequest, address: str, regular: Regular) -> Iterator[tuple[Page, str]]:
+    """A page in a language, opened once for all that is read in it; what a test opens there it closes."""
+    language: str = request.param
+    page, faults = regular.page(address, width=1440, height=900, stored={"explorer-language": language}), list[str]()
+    page.set_default_timeout(PATIENCE)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(f"{address}?direction=de-en")
+    page.wait_for_selector("#attention-detail .xtick")
+    yield page, language
+    regular.forget()
+    assert not faults
+
+
+def test_a_profile_of_two_lines_has_no_mark_at_an_end_and_its_languages_percent(read: tuple[Page, str]) -> None:
+    page, language = read
     page.set_viewport_size({"width": 1200, "height": 900})
     settle(page)
     lines, *hanging = page.evaluate(HANGING)
     assert lines >= 2 or language == "zh"
     assert not hanging
+    sign = "\u202f%" if language == "de" else "%"
     for place in (".profile", "#input-health", ".special-share"):
         assert set(re.findall(r"\d([^\d\w]*%)", page.inner_text(place))) == {sign}, place
 
 
-@pytest.mark.parametrize("language", ["en", "de", "zh"])
-def test_pills_of_examples_leave_no_gap(open_page: Callable[..., Page], language: str) -> None:
-    page = open_page("?direction=de-en", stored={"explorer-language": language})
+def test_pills_of_examples_leave_no_gap(read: tuple[Page, str]) -> None:
+    page, _ = read
     for width in (1280, 1360, 1440, 1600, 1920):
         page.set_viewport_size({"width": width, "height": 900})
         settle(page)
@@ -77,30 +95,30 @@ def test_pills_of_examples_leave_no_gap(open_page: Callable[..., Page], language
         assert max(gaps, default=0) <= 12, (width, gaps)
 
 
-@pytest.mark.parametrize(
-    ("language", "direction", "decoding", "languages"),
-    [
-        ("en", "Direction", "Decoding", "Language of the page"),
-        ("de", "Richtung", "Dekodierung", "Sprache der Seite"),
-        ("zh", "方向", "解码", "页面语言"),
-    ],
-)
-def test_groups_have_a_name_in_every_language(
-    open_page: Callable[..., Page], language: str, direction: str, decoding: str, languages: str
-) -> None:
-    page = open_page(stored={"explorer-language": language})
+GROUPS = {
+    "en": ("Direction", "Decoding", "Language of the page"),
+    "de": ("Richtung", "Dekodierung", "Sprache der Seite"),
+    "zh": ("方向", "解码", "页面语言"),
+}
+
+
+def test_groups_have_a_name_in_every_language(read: tuple[Page, str]) -> None:
+    page, language = read
+    direction, decoding, languages = GROUPS[language]
     expect(page.get_by_role("group", name=direction, exact=True)).to_be_visible()
     expect(page.get_by_role("group", name=languages, exact=True)).to_be_visible()
     page.click(".settings-toggle")
     expect(page.get_by_role("group", name=decoding, exact=True)).to_be_visible()
+    page.click(".settings-toggle")
+    expect(page.locator("#settings")).to_be_hidden()
 
 
-@pytest.mark.parametrize(
-    ("language", "name"), [("en", "All, 48 heads"), ("de", "Alle, 48 Köpfe"), ("zh", "全部，48 个头")]
-)
-def test_a_role_is_read_out_with_its_number_of_heads(open_page: Callable[..., Page], language: str, name: str) -> None:
-    page = open_page(stored={"explorer-language": language})
-    expect(page.locator(".roles").get_by_role("button", name=name, exact=True)).to_be_visible()
+ALL = {"en": "All, 48 heads", "de": "Alle, 48 Köpfe", "zh": "全部，48 个头"}
+
+
+def test_a_role_is_read_out_with_its_number_of_heads(read: tuple[Page, str]) -> None:
+    page, language = read
+    expect(page.locator(".roles").get_by_role("button", name=ALL[language], exact=True)).to_be_visible()
 
 
 def test_tab_goes_from_the_tabs_to_the_fields_the_result_and_then_the_settings(
