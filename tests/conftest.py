@@ -289,5 +289,6 @@ def browser(launch: Callable[..., Any]) -> Any:
 @pytest.fixture(scope="session")
 def regular(launch: Callable[..., Any]) -> Any:
     """`tests/browser/regular.py`'s `Regular`, the visitor who comes again, in a Chromium of his own."""
-    module = _beside("browser/regular")
-    return module.Regular(launch(module.RENDERERS))
+    from tests.browser.regular import RENDERERS, Regular
+
+    return Regular(launch(RENDERERS))
