@@ -76,19 +76,19 @@ def test_a_pdf_is_one_page_of_the_pictures_size_with_real_letters(open_page: Cal
     assert len(re.findall(rb"/Type /Page\b(?!s)", pdf)) == 1 and b"/Font" in pdf
 
 
-def test_any_figure_is_a_picture(open_page: Callable[..., Page], tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ["mosaic", "candidates"])
+def test_any_figure_is_a_picture(open_page: Callable[..., Page], tmp_path: Path, what: str) -> None:
     page = open_page()
-    for what in ("mosaic", "candidates"):
-        page.select_option(".export .what", what)
-        picture = save(page, "png", tmp_path)
-        assert what in picture.name or "-all" in picture.name
-        assert picture.read_bytes().startswith(b"\x89PNG")
-        svg = save(page, "svg", tmp_path).read_text(encoding="utf-8")
-        if what == "mosaic":
-            layers, heads, *_ = np.shape(trace(page)["cross"])
-            assert svg.count("<image") == layers * heads and ">H1<" in svg and ">L1<" in svg
-        else:
-            assert page.locator("#candidates .t").first.inner_text() in svg
+    page.select_option(".export .what", what)
+    picture = save(page, "png", tmp_path)
+    assert what in picture.name or "-all" in picture.name
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    svg = save(page, "svg", tmp_path).read_text(encoding="utf-8")
+    if what == "mosaic":
+        layers, heads, *_ = np.shape(trace(page)["cross"])
+        assert svg.count("<image") == layers * heads and ">H1<" in svg and ">L1<" in svg
+    else:
+        assert page.locator("#candidates .t").first.inner_text() in svg
 
 
 def test_a_comparison_is_a_picture(open_page: Callable[..., Page], tmp_path: Path) -> None:
