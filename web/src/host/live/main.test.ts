@@ -82,8 +82,9 @@ describe("a page without a server", () => {
     expect(kept).toEqual(["attention-explorer-weights"]);
   });
 
-  it("keeps itself for a visit without a network once the first map is there", () => {
-    expect(registered).toEqual([["sw.js?v=v7", true]]);
+  it("keeps itself for a visit without a network, once the first map has been there", async () => {
+    expect(registered).toEqual([]);
+    await vi.waitFor(() => expect(registered).toEqual([["sw.js?v=v7", true]]), 5000);
   });
 
   it("opens with the stored example of its direction", () => {

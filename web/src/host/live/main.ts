@@ -207,8 +207,12 @@ void open().catch((error: unknown) => {
   document.body.append(el("p", { class: "notice", text: String(error) }));
   throw error;
 });
-// needs https; it fetches and keeps the whole page, for which the first map does not wait
+/** After the first map, the figures and, mostly, the first press. */
+const LATER = 3000; // ms
+// needs https; it fetches and keeps the whole page, for which nothing that is looked at waits
 if ("serviceWorker" in navigator)
-  afterSketch(() => {
-    navigator.serviceWorker.register(`sw.js?v=${site().version}`).catch(() => undefined);
-  });
+  afterSketch(() =>
+    setTimeout(() => {
+      navigator.serviceWorker.register(`sw.js?v=${site().version}`).catch(() => undefined);
+    }, LATER),
+  );
