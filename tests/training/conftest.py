@@ -22,6 +22,13 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@pytest.fixture
+def toy_model() -> dict[str, object]:
+    """The options of a model that learns from `toy_data` in moments: one layer a side."""
+    layers = {"encoder_layers": 1, "decoder_layers": 1}
+    return {"d_model": 16, "d_ff": 32, **layers, "encoder_heads": 2, "decoder_heads": 2}
+
+
 @pytest.fixture(scope="session")
 def toy_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder: 1,200 strings of 3 or 4 letters to learn from, 60 others to score on, under two corpus names."""

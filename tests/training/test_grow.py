@@ -6,6 +6,7 @@ import importlib
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -89,18 +90,10 @@ def test_a_config_with_a_base_trains_both(toy_data: Path, tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("best", [0, 1, 2, 3])
 def test_a_run_may_begin_from_what_an_export_of_its_base_would_take(
-    toy_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, best: int
+    toy_data: Path, toy_model: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, best: int
 ) -> None:
-    model = {
-        "d_model": 16,
-        "d_ff": 32,
-        "encoder_layers": 1,
-        "decoder_layers": 1,
-        "encoder_heads": 2,
-        "decoder_heads": 2,
-    }
     common = {"warmup": 1, "batch_tokens": 200, "vocab": 320, "eval_every": 1, "eval_sentences": 4, "average": 1}
-    before = TrainConfig("toy", "de", "en", seed=2, steps=2, model=model, base={"seed": 1, "steps": 2}, **common)
+    before = TrainConfig("toy", "de", "en", seed=2, steps=2, model=toy_model, base={"seed": 1, "steps": 2}, **common)
     train(before, toy_data, tmp_path / BASE)
     old, new = (read_whole(folder / "weights-000000002.pt") for folder in (tmp_path / BASE / BASE, tmp_path / BASE))
     wanted = {  # the candidates of an export, in their order

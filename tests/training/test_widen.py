@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -122,19 +123,11 @@ def test_what_would_not_compute_the_same_is_refused(changes: dict[str, object], 
 
 
 @pytest.mark.slow
-def test_a_config_may_widen_what_it_begins_with(toy_data: Path, tmp_path: Path) -> None:
-    model = {
-        "d_model": 16,
-        "d_ff": 32,
-        "encoder_layers": 1,
-        "decoder_layers": 1,
-        "encoder_heads": 2,
-        "decoder_heads": 2,
-    }
-    wide = {**model, "d_model": 24, "d_ff": 48, "encoder_heads": 3, "decoder_heads": 3, "positions": "learned"}
+def test_a_config_may_widen_what_it_begins_with(toy_data: Path, toy_model: dict[str, Any], tmp_path: Path) -> None:
+    wide = {**toy_model, "d_model": 24, "d_ff": 48, "encoder_heads": 3, "decoder_heads": 3, "positions": "learned"}
     config = TrainConfig(
         "toy", "de", "en", steps=1, lr=1e-12, warmup=1, batch_tokens=200, vocab=320, eval_every=1, eval_sentences=4,
-        model=wide, base={"steps": 6, "lr": 0.01, "average": 1, "model": model}, begin="selected",
+        model=wide, base={"steps": 6, "lr": 0.01, "average": 1, "model": toy_model}, begin="selected",
     )  # fmt: skip
     trainer, _ = train(config, toy_data, tmp_path)
     first, _ = train(config.first(), toy_data, tmp_path / "base")
