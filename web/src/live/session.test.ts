@@ -46,13 +46,14 @@ describe("the pieces of a text", () => {
 describe("a translation that is streamed", () => {
   const ids = de.tgt.ids("The house is old.");
   /** A step that has come to `count` tokens; each of them is as likely as its place says. */
-  const stepOf = (count: number): IdStep =>
-    ({
-      ids: ids.slice(0, count),
-      logProbs: new Float32Array(de.model.config.tgt_vocab).fill(-count),
+  const stepOf = (count: number): IdStep => ({
+    ids: ids.slice(0, count),
+    produced: {
+      ...{ logProb: -count, entropy: 1, candidates: [], own: new Float32Array(0) },
       cross: new Float32Array(de.model.config.decoder_layers * de.model.config.decoder_heads * 3),
-      ...{ entropy: 1, beams: [] },
-    }) as unknown as IdStep;
+    },
+    beams: [],
+  });
   const trace = { translation: "The house is old." } as Trace;
   const ended = vi.fn();
   let lengths: number[] = [];

@@ -3,7 +3,6 @@
 
 import type { Packing, Health, Piece, StepPayload, TracePayload } from "../protocol/messages";
 import type { Bundle } from "./bundle";
-import type { IdStep } from "./decode/steps";
 import type { Gates } from "./engine/passes";
 import { healthMessage, splitMessage } from "./messages/health";
 import { stepMessage, traceMessage } from "./messages/payload";
@@ -33,16 +32,12 @@ export function* stream(bundle: Bundle, asked: Asked): Generator<StepPayload, Tr
       if (done) return value;
       if (value.ids.length <= shown) continue;
       shown = value.ids.length;
-      logProbs.push(lastLogProb(value));
+      logProbs.push(value.produced.logProb);
       yield stepMessage(bundle, request, value, logProbs);
     }
   } finally {
     translating.return(undefined as never); // it may have been left half-way: the memory goes back
   }
-}
-
-function lastLogProb(step: IdStep): number {
-  return step.logProbs[step.ids.at(-1)!]!;
 }
 
 /** The trace of a given translation, as text or ids. */

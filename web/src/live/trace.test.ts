@@ -15,6 +15,24 @@ const asking = (settings: object = {}, prefix: number[] = []) =>
 const idsOf = ({ tgt }: Trace) => tgt.map(({ id }) => id);
 const CLOSE = 2e-5;
 
+/** Two traces have the same maps and thoughts. */
+const same = (found: Trace, want: Trace) => {
+  for (const kind of ["encoder", "decoder", "cross"] as const) {
+    expect(found[kind].shape).toEqual(want[kind].shape);
+    expect(apart(found[kind].values, want[kind].values)).toBeLessThan(CLOSE);
+  }
+  for (const name of ["logProb", "entropy"] as const)
+    expect(
+      apart(
+        found.thoughts.map((each) => each[name]),
+        want.thoughts.map((each) => each[name]),
+      ),
+    ).toBeLessThan(CLOSE);
+  const candidates = ({ thoughts }: Trace) =>
+    thoughts.map((each) => each.candidates.map(([id]) => id));
+  expect(candidates(found)).toEqual(candidates(want));
+};
+
 describe("a translation", () => {
   it.each([
     ["greedy", {}],
@@ -25,22 +43,26 @@ describe("a translation", () => {
     const request = asking(settings);
     const found = whole(bundle, request);
     const want = force(bundle, request, idsOf(found));
-    for (const kind of ["encoder", "decoder", "cross"] as const) {
-      expect(found[kind].shape).toEqual(want[kind].shape);
-      expect(apart(found[kind].values, want[kind].values)).toBeLessThan(CLOSE);
-    }
-    for (const name of ["logProb", "entropy"] as const)
-      expect(
-        apart(
-          found.thoughts.map((each) => each[name]),
-          want.thoughts.map((each) => each[name]),
-        ),
-      ).toBeLessThan(CLOSE);
-    const candidates = ({ thoughts }: Trace) =>
-      thoughts.map((each) => each.candidates.map(([id]) => id));
-    expect(candidates(found)).toEqual(candidates(want));
+    same(found, want);
     expect(found.translation).toBe(bundle.tgt.decode(idsOf(found)));
     expect(found.truncated).toBe(want.truncated);
+  });
+
+  it("by a beam has what its winner read, wherever it stood among the others", async () => {
+    const own = await fixedBundle();
+    const longer = { ...own.model.config, min_length: 5 }; // or it would end with its first token
+    Object.assign(own.model, { config: longer });
+    const settings = { method: "beam", beam: 3, no_repeat_ngram_size: 1, max_length: 9 };
+    const request = makeRequest(own, TEXT, settings);
+    const found = whole(own, request);
+    const ids = idsOf(found);
+    const places = found.thoughts.map(({ beams }, t) =>
+      beams
+        .filter(({ ended }) => !ended)
+        .findIndex((each) => each.ids.join() === ids.slice(0, t + 1).join()),
+    );
+    expect(places.slice(0, -1).filter(Boolean).length).toBeGreaterThan(0);
+    same(found, force(own, request, ids));
   });
 
   it("has the tokens of its source, with their end, and as many rows as tokens", () => {

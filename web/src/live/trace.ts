@@ -2,7 +2,14 @@
    `Translator`. */
 
 import type { Bundle } from "./bundle";
-import { best, type Beam, type Hypothesis, type IdStep, type Ranked } from "./decode/steps";
+import {
+  best,
+  type Beam,
+  type Hypothesis,
+  type IdStep,
+  type Produced,
+  type Ranked,
+} from "./decode/steps";
 import { search } from "./decode/search";
 import { type Encoded, type Gates, padded } from "./engine/passes";
 import type { Maps } from "./messages/heads";
@@ -16,7 +23,7 @@ import { EOS, PAD, type Token } from "./text/tokenizer";
 export interface Thought {
   logProb: number;
   entropy: number;
-  candidates: Ranked[];
+  candidates: readonly Ranked[];
   beams: readonly Beam[];
 }
 
@@ -36,23 +43,6 @@ export interface Trace {
   took: number;
 }
 
-/** The same thought, kept: a step's numbers are good until the next one. */
-export function thoughtOf(step: IdStep, candidates: number): Thought {
-  return {
-    logProb: step.logProbs[step.ids.at(-1)!]!,
-    entropy: step.entropy,
-    candidates: best(step.logProbs, candidates),
-    beams: step.beams,
-  };
-}
-
-/** What is kept of a step: its thought, and the rows it read by. */
-interface Kept {
-  thought: Thought;
-  own: Float32Array;
-  cross: Float32Array;
-}
-
 /**
  * Translate; yields every step and returns the trace. The engine's memory is given back when it
  * ends, however.
@@ -69,19 +59,14 @@ export function* translate(
   try {
     const encoded = bundle.model.encode(request.srcIds, gates);
     const searching = search(bundle.model, encoded, { ...request, gates });
-    const kept: Kept[] = [];
     const beams: (readonly Beam[])[] = [];
     for (;;) {
       const { done, value } = searching.next();
       if (done) {
-        const trace = whole(bundle, request, encoded, value, kept, beams, gates);
+        const trace = whole(bundle, request, encoded, value, beams, gates);
         return { ...trace, took: took + performance.now() - started };
       }
       beams.push(value.beams);
-      if (!value.beams.length) {
-        const { own, cross } = value;
-        kept.push({ thought: thoughtOf(value, request.config.candidates), own, cross });
-      }
       took += performance.now() - started; // the listener's own time is not ours
       yield value;
       started = performance.now();
@@ -101,28 +86,27 @@ export function force(
   const started = performance.now();
   const atLimit = request.config.force_eos && ids.length === request.maxLength;
   const truncated = atLimit || ids.at(-1) !== EOS;
-  const given: Hypothesis = { ids, logProbs: [], score: 0, truncated };
+  const given = { ids, truncated };
   const trace = bundle.model.heap.scoped(() => {
     const encoded = bundle.model.encode(request.srcIds, gates);
-    return whole(bundle, request, encoded, given, [], [], gates);
+    return whole(bundle, request, encoded, given, [], gates);
   });
   return { ...trace, took: performance.now() - started };
 }
 
+/** Of what was found by a search, or else was given, and has to be read. */
 function whole(
   bundle: Bundle,
   request: Request,
   encoded: Encoded,
-  found: Hypothesis,
-  kept: readonly Kept[],
+  found: Pick<Hypothesis, "ids" | "truncated"> & Partial<Hypothesis>,
   beams: readonly (readonly Beam[])[],
   gates: Gates,
 ): Omit<Trace, "took"> {
   const { model, src, tgt } = bundle;
-  const { ids } = found;
+  const { ids, produced } = found;
   const [T, S] = [ids.length, encoded.length];
-  const read =
-    kept.length === T ? recorded(kept, S) : replayed(bundle, encoded, request, ids, gates);
+  const read = produced ? recorded(produced, S) : replayed(bundle, encoded, request, ids, gates);
   const layers = [model.config.decoder_layers, model.config.decoder_heads] as const;
   const padding = padded(request.srcIds, model.config).length - request.srcIds.length;
   return {
@@ -156,18 +140,22 @@ interface Read {
  * The maps that a search saw itself: the decoder is causal, a step reads what the whole pass reads
  * in its row.
  */
-function recorded(kept: readonly Kept[], S: number): Read {
-  const T = kept.length;
-  const heads = kept[0]!.own.length; // of all layers, as the first step reads one token
+function recorded(produced: readonly Produced[], S: number): Read {
+  const T = produced.length;
+  const heads = produced[0]!.own.length; // of all layers, as the first step reads one token
   const decoder = new Float32Array(heads * T * T);
   const cross = new Float32Array(heads * T * S);
-  kept.forEach((step, t) => {
+  produced.forEach((step, t) => {
     for (let head = 0; head < heads; head++) {
       decoder.set(step.own.subarray(head * (t + 1), (head + 1) * (t + 1)), (head * T + t) * T);
       cross.set(step.cross.subarray(head * S, (head + 1) * S), (head * T + t) * S);
     }
   });
-  return { decoder, cross, thoughts: kept.map(({ thought }) => thought) };
+  const thoughts = produced.map(({ logProb, entropy, candidates }) => ({
+    ...{ logProb, entropy, candidates },
+    beams: [],
+  }));
+  return { decoder, cross, thoughts };
 }
 
 /** One teacher-forced pass over what was found. */

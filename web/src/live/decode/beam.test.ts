@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { BeamSearch, attentionPaid, covered, penalty } from "./beam";
 import { USUAL } from "./config";
-import { NOTHING, extend } from "./steps";
+import { NOTHING, extend, type Produced } from "./steps";
 
 const EOS = 2;
+const [own, cross] = [new Float32Array(0), new Float32Array(0)];
+/** How any token came about. */
+const how = (): Produced => ({ logProb: -1, entropy: 0, candidates: [], own, cross });
 const config = { ...USUAL, method: "beam" as const, beam: 2, length_penalty: 1 };
 
 describe("penalties", () => {
@@ -15,7 +18,7 @@ describe("penalties", () => {
   });
 
   it("of coverage are the logarithms of what was read, at most once", () => {
-    const read = extend(NOTHING, 5, -1, [0.5, 2]);
+    const read = extend(NOTHING, 5, -1, how(), [0.5, 2]);
     expect(covered(read, { ...config, coverage_penalty: 0 })).toBe(0);
     expect(covered(read, { ...config, coverage_penalty: 2 })).toBeCloseTo(2 * Math.log(0.5));
   });
@@ -35,15 +38,21 @@ describe("a beam of two", () => {
 
   it("keeps the two best that live, and which they grew from", () => {
     const search = begun();
-    search.grow([
-      [0, 5, -0.1],
-      [0, 6, -0.5],
-      [0, 7, -0.6],
-    ]);
-    search.grow([
-      [1, 8, -0.1],
-      [0, 9, -0.7],
-    ]);
+    search.grow(
+      [
+        [0, 5, -0.1],
+        [0, 6, -0.5],
+        [0, 7, -0.6],
+      ],
+      how,
+    );
+    search.grow(
+      [
+        [1, 8, -0.1],
+        [0, 9, -0.7],
+      ],
+      how,
+    );
     expect(search.live.map(({ ids }) => ids)).toEqual([
       [6, 8],
       [5, 9],
@@ -55,37 +64,49 @@ describe("a beam of two", () => {
 
   it("ends once nothing that lives can push out what has ended", () => {
     const search = begun();
-    search.grow([
-      [0, EOS, -0.1],
-      [0, 5, -3],
-      [0, 6, -4],
-    ]);
+    search.grow(
+      [
+        [0, EOS, -0.1],
+        [0, 5, -3],
+        [0, 6, -4],
+      ],
+      how,
+    );
     expect(search.done).toBe(false); // of two only one has ended
-    search.grow([
-      [0, EOS, -0.1],
-      [0, 7, -5],
-      [1, 7, -6],
-    ]);
+    search.grow(
+      [
+        [0, EOS, -0.1],
+        [0, 7, -5],
+        [1, 7, -6],
+      ],
+      how,
+    );
     expect(search.done).toBe(true);
     expect(search.best()).toMatchObject({ ids: [EOS], truncated: false });
   });
 
   it("does not take an end that is not among its two best", () => {
     const search = begun();
-    search.grow([
-      [0, 5, -0.1],
-      [0, 6, -0.2],
-      [0, EOS, -0.3],
-    ]);
+    search.grow(
+      [
+        [0, 5, -0.1],
+        [0, 6, -0.2],
+        [0, EOS, -0.3],
+      ],
+      how,
+    );
     expect(search.ended).toEqual([]);
   });
 
   it("cuts what reaches the limit, and says so", () => {
     const search = new BeamSearch(config, EOS, 1, NOTHING);
-    search.grow([
-      [0, 5, -0.1],
-      [0, 6, -0.2],
-    ]);
+    search.grow(
+      [
+        [0, 5, -0.1],
+        [0, 6, -0.2],
+      ],
+      how,
+    );
     expect(search.best()).toMatchObject({ ids: [5], truncated: true });
     expect(search.done).toBe(true);
   });
@@ -93,7 +114,7 @@ describe("a beam of two", () => {
   it("is made to end at the limit where the checkpoint asks for it", () => {
     const search = new BeamSearch({ ...config, force_eos: true }, EOS, 2, NOTHING);
     expect(search.onlyId).toBeNull();
-    search.grow([[0, 5, -0.1]]);
+    search.grow([[0, 5, -0.1]], how);
     expect(search.onlyId).toBe(EOS);
   });
 });

@@ -4,7 +4,7 @@
 import { Refusal } from "../refusal";
 import type { DecodeConfig } from "./config";
 import type { Names } from "./names";
-import { extend, type Beam, type Hypothesis } from "./steps";
+import { extend, type Beam, type Hypothesis, type Produced } from "./steps";
 
 /** A possible next token of a hypothesis that lives: which one, the token, its log-probability. */
 export type Candidate = readonly [parent: number, id: number, logProb: number];
@@ -117,15 +117,20 @@ export class BeamSearch {
   }
 
   /**
-   * Take one step; `candidates` come best total first, `read` is each row's attention where
-   * coverage counts.
+   * Take one step; `candidates` come best total first, `produced` says how one came about, `read`
+   * is each row's attention where coverage counts.
    */
-  grow(candidates: readonly Candidate[], read?: readonly (readonly number[])[]): void {
+  grow(
+    candidates: readonly Candidate[],
+    produced: (parent: number, id: number) => Produced,
+    read?: readonly (readonly number[])[],
+  ): void {
     const live: Hypothesis[] = [];
     const [parents, places, beams]: [number[], number[], Beam[]] = [[], [], []];
     const forced = this.forced;
     candidates.forEach(([parent, id, logProb], rank) => {
-      const grown = extend(this.live[parent]!, id, logProb, read?.[parent]);
+      const how = produced(parent, id);
+      const grown = extend(this.live[parent]!, id, logProb, how, read?.[parent]);
       const hypothesis = this.names ? { ...grown, missing: this.names.missing(grown.ids) } : grown;
       const ended = id === this.eosId;
       if (ended || hypothesis.ids.length === this.maxLength) {

@@ -16,6 +16,9 @@ import {
   type Beam,
   type Hypothesis,
   type IdStep,
+  type Ranked,
+  type Produced,
+  type Reading,
 } from "./steps";
 
 export type Steps = Generator<IdStep, Hypothesis>;
@@ -50,7 +53,7 @@ export function* search(model: Transformer, encoded: Encoded, asked: Search): St
   const room = maxLength - Number(config.force_eos);
   const ended = yield* oneByOne(model, cache, asked, forced, room);
   if (ended.ids.length === maxLength - 1 && ended.truncated && config.force_eos)
-    return yield* end(model, cache, ended);
+    return yield* end(model, cache, asked, ended);
   return ended;
 }
 
@@ -59,16 +62,64 @@ function close(hypothesis: Hypothesis, eos: number): Hypothesis {
   return { ...hypothesis, truncated: hypothesis.ids.at(-1) !== eos };
 }
 
-function step(
+/** Of log-probabilities [V], as many of the best as a step shows or chooses among. */
+function rankedOf(logProbs: Float32Array, { config }: Search): Ranked[] {
+  const chosen = config.method === "beam" ? 2 * config.beam : 1;
+  return best(logProbs, Math.max(config.candidates, chosen));
+}
+
+/** What row `row` of the last step thought and read. */
+function readingOf(
   model: Transformer,
   cache: Cache,
-  ids: readonly number[],
-  logProbs: Float32Array,
+  ranked: readonly Ranked[],
+  { config }: Search,
   row = 0,
-  beams: readonly Beam[] = [],
-): IdStep {
-  const read = model.rowsRead(cache, row);
-  return { ids, logProbs, entropy: model.entropy(cache, row), ...read, beams };
+): Reading {
+  return {
+    entropy: model.entropy(cache, row),
+    candidates: ranked.slice(0, config.candidates),
+    ...model.rowsRead(cache, row),
+  };
+}
+
+/** Log-probabilities [V], -Infinity where a token must not follow `ids`. */
+function allowed(
+  model: Transformer,
+  { config, spans }: Search,
+  logProbs: Float32Array,
+  ids: readonly number[],
+): Float32Array {
+  const out = logProbs.slice();
+  for (const id of [...bannedIds(model.config), ...bannedNext(model.config, config, ids)])
+    out[id] = -Infinity;
+  banSpans(out, spans, ids);
+  return out;
+}
+
+/**
+ * The `count` best that may follow `ids`: of `ranked`, the best of all, if each of them may, and
+ * else of all that may.
+ */
+function bestAllowed(
+  model: Transformer,
+  asked: Search,
+  logProbs: Float32Array,
+  ids: readonly number[],
+  ranked: readonly Ranked[],
+  count: number,
+): Ranked[] {
+  const { config, spans } = asked;
+  const usual = [...bannedIds(model.config), ...bannedNext(model.config, config, ids)];
+  const banned = [usual, spans?.forbidden(ids) ?? []];
+  const may = ([id]: Ranked) => banned.every((each) => !each.includes(id));
+  const first = ranked.slice(0, count);
+  return first.every(may) ? first : best(allowed(model, asked, logProbs, ids), count);
+}
+
+/** A hypothesis by itself as a step. */
+function step({ ids, produced }: Hypothesis, beams: readonly Beam[] = []): IdStep {
+  return { ids, produced: produced.at(-1)!, beams };
 }
 
 /** Produce the prefix, whatever the model thinks of it. */
@@ -80,13 +131,15 @@ function* force(model: Transformer, cache: Cache, asked: Search): Steps {
     const logProbs = model.step([last], cache);
     // What every translation begins with is no choice.
     const free = !hypothesis.ids.length && id === config.first_id;
-    const counted = free ? 0 : logProbs[id]!;
-    hypothesis = extend(hypothesis, id, counted, paid(model, cache, asked, 1)?.[0]);
+    const reading = readingOf(model, cache, rankedOf(logProbs, asked), asked);
+    const produced = { ...reading, logProb: logProbs[id]! };
+    const counted = free ? 0 : produced.logProb;
+    hypothesis = extend(hypothesis, id, counted, produced, paid(model, asked, [reading])?.[0]);
     last = id;
     const { ids, score } = hypothesis;
     const normalised = score / penalty(ids.length, config) + covered(hypothesis, config);
     const beam = { ids, score, normalised, parent: 0, ended: id === model.config.eos_id };
-    yield step(model, cache, ids, logProbs, 0, config.method === "beam" ? [beam] : []);
+    yield step(hypothesis, config.method === "beam" ? [beam] : []);
   }
   return hypothesis;
 }
@@ -95,38 +148,37 @@ function* force(model: Transformer, cache: Cache, asked: Search): Steps {
 function* oneByOne(
   model: Transformer,
   cache: Cache,
-  { config, spans }: Search,
+  asked: Search,
   hypothesis: Hypothesis,
   maxLength: number,
 ): Steps {
-  const choose = config.method === "sample" ? sampler(config) : mostProbable;
-  const never = bannedIds(model.config);
+  const { config } = asked;
+  const draw = config.method === "sample" ? sampler(config) : null;
   const { eos_id, start_id } = model.config;
   while (hypothesis.ids.at(-1) !== eos_id && hypothesis.ids.length < maxLength) {
-    const logProbs = model.step([hypothesis.ids.at(-1) ?? start_id], cache);
-    const allowed = logProbs.slice();
-    for (const id of [...never, ...bannedNext(model.config, config, hypothesis.ids)])
-      allowed[id] = -Infinity;
-    banSpans(allowed, spans, hypothesis.ids);
-    const first = hypothesis.ids.length ? null : config.first_id;
-    const id = first ?? choose(allowed);
-    hypothesis = extend(hypothesis, id, logProbs[id]!);
-    yield step(model, cache, hypothesis.ids, logProbs);
+    const { ids } = hypothesis;
+    const logProbs = model.step([ids.at(-1) ?? start_id], cache);
+    const ranked = rankedOf(logProbs, asked);
+    const chosen = () =>
+      draw?.(allowed(model, asked, logProbs, ids)) ??
+      bestAllowed(model, asked, logProbs, ids, ranked, 1)[0]![0];
+    const id = (ids.length ? null : config.first_id) ?? chosen();
+    const logProb = logProbs[id]!;
+    const produced = { ...readingOf(model, cache, ranked, asked), logProb };
+    hypothesis = extend(hypothesis, id, logProb, produced);
+    yield step(hypothesis);
   }
   return close(hypothesis, eos_id);
 }
 
 /** Produce the end token at the length limit, whatever the model thinks of it. */
-function* end(model: Transformer, cache: Cache, hypothesis: Hypothesis): Steps {
+function* end(model: Transformer, cache: Cache, asked: Search, hypothesis: Hypothesis): Steps {
   const { eos_id, start_id } = model.config;
   const logProbs = model.step([hypothesis.ids.at(-1) ?? start_id], cache);
-  const ended = extend(hypothesis, eos_id, 0);
-  yield step(model, cache, ended.ids, logProbs);
+  const reading = readingOf(model, cache, rankedOf(logProbs, asked), asked);
+  const ended = extend(hypothesis, eos_id, 0, { ...reading, logProb: logProbs[eos_id]! });
+  yield step(ended);
   return { ...ended, truncated: true };
-}
-
-function mostProbable(logProbs: Float32Array): number {
-  return best(logProbs, 1)[0]![0];
 }
 
 /** Draw by temperature, then top-k, then top-p (Holtzman et al. 2020): one seed, one text. */
@@ -161,11 +213,22 @@ function* byBeam(model: Transformer, cache: Cache, asked: Search, prefix: Hypoth
   let ids = [prefix.ids.at(-1) ?? start_id];
   while (!beams.done) {
     const all = model.step(ids, cache);
-    const read = paid(model, cache, asked, ids.length);
-    beams.grow(candidates(model, all, beams, asked), read);
-    const vocab = model.config.tgt_vocab;
-    const leader = all.subarray(beams.leader * vocab, (beams.leader + 1) * vocab);
-    yield step(model, cache, beams.beams[0]!.ids, leader, beams.leader, beams.beams);
+    const { tgt_vocab: vocab } = model.config;
+    const rows = ids.map((_, row) => all.subarray(row * vocab, (row + 1) * vocab));
+    const ranked = rows.map((logProbs) => rankedOf(logProbs, asked));
+    const readings = ranked.map((each, row) => readingOf(model, cache, each, asked, row));
+    const produced = (row: number, id: number): Produced => ({
+      ...readings[row]!,
+      logProb: rows[row]![id]!,
+    });
+    beams.grow(
+      candidates(model, rows, ranked, beams, asked),
+      produced,
+      paid(model, asked, readings),
+    );
+    const leading = beams.beams[0]!.ids;
+    const last = produced(beams.leader, leading.at(-1)!);
+    yield { ids: leading, produced: last, beams: beams.beams };
     if (beams.done) break;
     model.reorder(cache, beams.parents);
     ids = beams.live.map((hypothesis) => hypothesis.ids.at(-1)!);
@@ -174,21 +237,16 @@ function* byBeam(model: Transformer, cache: Cache, asked: Search, prefix: Hypoth
 }
 
 /**
- * The attention that each of the first `rows` rows paid to each source token but the end; nothing
- * where none counts.
+ * The attention that each row paid to each source token but the end; nothing where none counts.
  */
 function paid(
   model: Transformer,
-  cache: Cache,
-  asked: Search,
-  rows: number,
+  { config, srcIds }: Search,
+  readings: readonly Reading[],
 ): number[][] | undefined {
-  const { config, srcIds } = asked;
   if (config.method !== "beam" || !config.coverage_penalty) return undefined;
   const shape = [model.config.decoder_layers, model.config.decoder_heads] as const;
-  return Array.from({ length: rows }, (_, row) =>
-    attentionPaid(model.rowsRead(cache, row).cross, shape, config, srcIds.length - 1),
-  );
+  return readings.map(({ cross }) => attentionPaid(cross, shape, config, srcIds.length - 1));
 }
 
 /**
@@ -197,27 +255,26 @@ function paid(
  */
 function candidates(
   model: Transformer,
-  all: Float32Array,
+  rows: readonly Float32Array[],
+  ranked: readonly (readonly Ranked[])[],
   beams: BeamSearch,
-  { config, spans }: Search,
+  asked: Search,
 ): Candidate[] {
-  const { tgt_vocab: vocab } = model.config;
-  const never = bannedIds(model.config);
+  const { config, spans } = asked;
   const found: [number, number, number, number][] = [];
   beams.live.forEach((hypothesis, parent) => {
     const only = beams.onlyId;
+    const base = Math.fround(beams.total(hypothesis));
     if (only !== null) {
-      found.push([parent, only, 0, Math.fround(beams.total(hypothesis))]);
+      found.push([parent, only, 0, base]);
       return;
     }
-    const allowed = all.slice(parent * vocab, (parent + 1) * vocab);
-    for (const id of [...never, ...bannedNext(model.config, config, hypothesis.ids)])
-      allowed[id] = -Infinity;
-    banSpans(allowed, spans, hypothesis.ids);
-    const base = Math.fround(beams.total(hypothesis));
-    const gains = new Map(spans?.names?.gains(hypothesis.ids));
-    const spelt = [...gains.keys()].map((id) => [id, allowed[id]!] as const);
-    const others = best(allowed, 2 * config.beam).filter(([id]) => !gains.has(id));
+    const [row, { ids }] = [rows[parent]!, hypothesis];
+    const gains = new Map(spans?.names?.gains(ids));
+    const may = gains.size ? allowed(model, asked, row, ids) : row;
+    const spelt = [...gains.keys()].map((id) => [id, may[id]!] as const);
+    const first = bestAllowed(model, asked, row, ids, ranked[parent]!, 2 * config.beam);
+    const others = first.filter(([id]) => !gains.has(id));
     for (const [id, logProb] of [...others, ...spelt]) {
       const total = Math.fround(logProb + base) + (gains.get(id) ?? 0);
       if (total > -Infinity) found.push([parent, id, logProb, total]);

@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { ModelConfig } from "../engine/config";
 import { USUAL } from "./config";
-import { NOTHING, bannedIds, bannedNext, best, checkSource, checkTarget, extend } from "./steps";
+import {
+  NOTHING,
+  type Produced,
+  bannedIds,
+  bannedNext,
+  best,
+  checkSource,
+  checkTarget,
+  extend,
+} from "./steps";
 
 const config = {
   pad_id: 0,
@@ -32,9 +41,14 @@ describe("the best of a distribution", () => {
 
 describe("a hypothesis", () => {
   it("grows by a token, its log-probability and what its step read", () => {
-    const one = extend(NOTHING, 7, -0.5, [0.25, 0.75]);
-    const two = extend(one, 8, -1, [0.5, 0.5]);
-    expect(two).toMatchObject({ ids: [7, 8], logProbs: [-0.5, -1], score: -1.5 });
+    const how = (logProb: number): Produced => ({
+      ...{ logProb, entropy: 0, candidates: [] },
+      ...{ own: new Float32Array(0), cross: new Float32Array(0) },
+    });
+    const one = extend(NOTHING, 7, -0.5, how(-0.5), [0.25, 0.75]);
+    const two = extend(one, 8, 0, how(-1), [0.5, 0.5]);
+    expect(two).toMatchObject({ ids: [7, 8], logProbs: [-0.5, 0], score: -0.5 });
+    expect(two.produced.map(({ logProb }) => logProb)).toEqual([-0.5, -1]);
     expect(two.coverage).toEqual([0.75, 1.25]);
     expect(NOTHING.ids).toEqual([]);
   });

@@ -12,6 +12,8 @@ import type { DecodeConfig } from "./config";
 export interface Hypothesis {
   ids: readonly number[];
   logProbs: readonly number[];
+  /** How each of them came about. */
+  produced: readonly Produced[];
   score: number;
   truncated: boolean;
   /** The attention that each source token has had, where the search counts it. */
@@ -20,16 +22,36 @@ export interface Hypothesis {
   missing?: number;
 }
 
-export const NOTHING: Hypothesis = { ids: [], logProbs: [], score: 0, truncated: false };
+/** What a hypothesis thought and read at a step, whatever it was continued with. */
+export interface Reading {
+  /** Of the distribution, in nats. */
+  entropy: number;
+  /** The most probable tokens, as many as a translation tells. */
+  candidates: readonly Ranked[];
+  /** The rows it read by, over its own tokens [L, H, T] and over the source [L, H, S]. */
+  own: Float32Array;
+  cross: Float32Array;
+}
+
+/** The same of a token, with its log-probability in nats, whatever it counted in the score. */
+export interface Produced extends Reading {
+  logProb: number;
+}
+
+export const NOTHING: Hypothesis = {
+  ...{ ids: [], logProbs: [], produced: [] },
+  ...{ score: 0, truncated: false },
+};
 
 /**
- * A hypothesis with one more token; `read` is the attention that its step paid to each source
- * token.
+ * A hypothesis with one more token, which counts `logProb`; `read` is the attention that its step
+ * paid to each source token.
  */
 export function extend(
   hypothesis: Hypothesis,
   id: number,
   logProb: number,
+  produced: Produced,
   read?: readonly number[],
 ): Hypothesis {
   const before = hypothesis.coverage;
@@ -37,6 +59,7 @@ export function extend(
     ...(read && { coverage: read.map((each, i) => each + (before?.[i] ?? 0)) }),
     ids: [...hypothesis.ids, id],
     logProbs: [...hypothesis.logProbs, logProb],
+    produced: [...hypothesis.produced, produced],
     score: hypothesis.score + logProb,
     truncated: false,
   };
@@ -51,16 +74,11 @@ export interface Beam {
   ended: boolean;
 }
 
-/** One step of a search: what leads after it, and what was read and thought on the way there. */
+/** One step of a search: what leads after it, and how its last token came about. */
 export interface IdStep {
   /** The leading hypothesis up to and with this step. */
   ids: readonly number[];
-  /** [V], of the distribution that predicted its last token, in nats; good until the next step. */
-  logProbs: Float32Array;
-  entropy: number;
-  /** The rows it read by, over its own tokens [L, H, T] and over the source [L, H, S]. */
-  own: Float32Array;
-  cross: Float32Array;
+  produced: Produced;
   beams: readonly Beam[];
 }
 

@@ -2,11 +2,11 @@
 
 import type * as Protocol from "../../protocol/messages";
 import type { Bundle } from "../bundle";
-import { type Beam, type IdStep } from "../decode/steps";
+import type { Beam, IdStep } from "../decode/steps";
 import { countCharacters } from "../text/characters";
 import type { Tokenizer } from "../text/tokenizer";
 import type { Request } from "../request";
-import { thoughtOf, type Thought, type Trace } from "../trace";
+import type { Thought, Trace } from "../trace";
 import { headStats, leadingHead, selfRollout, type Measures } from "./heads";
 import { plain } from "./label";
 import { lowerTriangles, pack } from "./pack";
@@ -100,6 +100,7 @@ export function stepMessage(
 ): Protocol.StepPayload {
   const { decoder_layers, decoder_heads } = bundle.model.config;
   const { name, src, tgt } = bundle.info;
+  const { cross } = step.produced;
   const eos = bundle.src.token(bundle.model.config.eos_id);
   return {
     kind: "step",
@@ -109,9 +110,9 @@ export function stepMessage(
     src: [...request.encoding.tokens, eos].map(tokenMessage),
     start: tokenMessage(bundle.tgt.token(bundle.model.config.start_id)),
     tgt: bundle.tgt.tokens(step.ids).map(tokenMessage),
-    step: stepOf(thoughtOf(step, request.config.candidates), step.ids, bundle.tgt),
-    shape: [decoder_layers, decoder_heads, step.cross.length / (decoder_layers * decoder_heads)],
-    cross: pack(step.cross, "u16"),
+    step: stepOf({ ...step.produced, beams: step.beams }, step.ids, bundle.tgt),
+    shape: [decoder_layers, decoder_heads, cross.length / (decoder_layers * decoder_heads)],
+    cross: pack(cross, "u16"),
     translation: bundle.tgt.decode(step.ids),
   };
 }
