@@ -66,13 +66,13 @@ class Visitor:
         )
 
     def read(self, until: Callable[[dict[str, Any]], bool] = lambda message: False) -> list[dict[str, Any]]:
-        """The stream's messages up to its end, or up to the first that `until` likes."""
+        """The stream's messages up to its end, or up to the first that `until` likes; as it is closed, he hangs up."""
         seen = []
         with self.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": self.session}) as answer:
             for line in answer.iter_lines():
                 if line.startswith("data: "):
                     seen.append(json.loads(line[6:]))
-                    if until(seen[-1]):
+                    if until(seen[-1]) or seen[-1]["msg"] == "close_stream":
                         break
         return seen
 

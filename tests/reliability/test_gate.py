@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 import time
@@ -286,6 +287,30 @@ def test_a_reader_who_comes_during_the_pause_gets_his_answer(gate: Gate, monkeyp
     here = threading.Event()
     threading.Timer(0.4, here.set).start()
     assert list(gate.stream(Work(steps=20), read=here.is_set))[-1] == 19
+
+
+def test_the_last_message_is_not_lost_that_comes_just_as_its_reader_looks(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, take = threading.Event(), job_module.Job.take
+
+    def work(stop: Callable[[], bool]) -> Iterator[str]:
+        yield "step"
+        go.wait(10)
+        yield "last"
+
+    def look(job: job_module.Job[str]) -> list[str]:
+        found = take(job)
+        if not found and not go.is_set():  # the step was taken: now it ends, behind the reader's back
+            go.set()
+            assert wait_for(lambda: job.ended)
+        return found
+
+    async def read() -> list[object]:
+        return [each async for each in gate.follow(gate.submit(work)) if each != "step"]
+
+    monkeypatch.setattr(job_module.Job, "take", look)
+    assert asyncio.run(read()) == ["last"]
 
 
 def test_a_closed_gate_admits_nobody(gate: Gate) -> None:

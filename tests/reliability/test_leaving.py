@@ -145,3 +145,35 @@ def send(live: Any, visitor: Any, request: dict[str, Any]) -> None:
     visitor.socket.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
     with contextlib.suppress(OSError):
         visitor.socket.recv(1)
+
+
+def test_a_page_that_reads_what_nobody_sent_is_told_to_close(live: Any) -> None:
+    """Its event may have ended on the stream before; a stream that just ended would be waited for ever after."""
+    assert [message["msg"] for message in live.visitor().read()] == ["unexpected_error", "close_stream"]
+
+
+@pytest.mark.parametrize(("hangs_up", "closing"), [(True, 20.0), (False, 0.5)])
+def test_a_page_hears_of_its_event_when_its_former_stream_has_closed(
+    live: Any, monkeypatch: pytest.MonkeyPatch, hangs_up: bool, closing: float
+) -> None:
+    """A page opens no stream while it believes in an open one."""
+    monkeypatch.setattr("translator.ui.exchange.CLOSING", closing)
+    visitor, heard = live.visitor(), threading.Event()
+
+    def join() -> None:
+        if visitor.join("Ich renne.").status_code == 200:
+            heard.set()
+
+    visitor.join("Ich renne.")
+    with visitor.http.stream("GET", "/gradio_api/queue/data", params={"session_hash": visitor.session}) as answer:
+        lines = answer.iter_lines()  # one that is let go hangs up
+        while "close_stream" not in next(lines):
+            pass
+        asking = threading.Thread(target=join)
+        asking.start()
+        assert not heard.wait(closing / 100 if hangs_up else closing / 2)
+        if not hangs_up:
+            assert heard.wait(10)
+    asking.join(closing / 2)
+    assert heard.is_set()
+    assert visitor.read()[-2]["msg"] == "process_completed"

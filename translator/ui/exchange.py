@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ Values = Sequence[Any] | Mapping[str, Any]
 WRONG = "something went wrong; please try again"
 HEARTBEAT = 15.0
 """Seconds of silence after which a stream says that it is alive."""
+CLOSING = 2.0
+"""Seconds at most that a page is given to hang up a stream that it was told to close."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Exchange:
         self.gate, self.desk, self.readers = gate, desk, readers
         self.post = post or Post()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closing: dict[str, asyncio.Event] = {}
 
     def join(self, handler: Handler, values: Values, caller: Caller, *, session: str = "") -> str:
         """Let `handler` answer `values`; `read` gives the answers.
@@ -92,10 +96,34 @@ class Exchange:
         box = self.post.get(key)
         if box is None:
             yield wire.UNKNOWN if page else wire.CALL_UNKNOWN
+        else:
+            async with aclosing(self._letters(box, tell, alive, gone)) as letters:
+                async for letter in letters:
+                    yield letter
+        if not page:
             return
+        closing = self._closing[key] = asyncio.Event()
+        try:
+            yield wire.CLOSE
+            await asyncio.sleep(CLOSING)  # the page hangs up as it reads that, which cuts the wait short
+        finally:
+            closing.set()
+            if self._closing.get(key) is closing:
+                del self._closing[key]
+
+    async def closed(self, session: str) -> None:
+        """Wait until a page has read that its stream closes.
+
+        Told of an event before that, it opens no new stream, and waits for the answer for ever.
+        """
+        closing = self._closing.get(session)
+        if closing:
+            await closing.wait()
+
+    async def _letters(self, box: Box, tell: wire.Tell, alive: bytes, gone: asyncio.Event) -> AsyncGenerator[bytes]:
         begun: set[str] = set()
         box.readers += 1
-        self.readers.enter(key)
+        self.readers.enter(box.key)
         try:
             while not gone.is_set():
                 letter = self.post.take(box)
@@ -108,13 +136,11 @@ class Exchange:
                         begun.add(letter.event)
                 elif not box.pending:
                     self.post.drop(box)  # what is asked while the stream closes is read by the next one
-                    if page:
-                        yield wire.CLOSE
                     return
                 elif not await _woken(box.wake, HEARTBEAT):
                     yield alive
         finally:
-            self.readers.leave(key)
+            self.readers.leave(box.key)
             box.readers -= 1
             if not box.readers:
                 self.post.drop(box)  # whatever he did not take; what is computed for him ends at its next step

@@ -134,11 +134,12 @@ class Gate:
         try:
             while True:
                 wake.clear()
+                ended = job.ended  # before the message is looked for: the last one may come between
                 found = job.take()
                 if found:
                     yield found[0]
                     continue
-                if job.ended:
+                if ended:
                     job.result()
                     return
                 before = self._before(job)

@@ -238,11 +238,12 @@ class Guard:
             await self._rpc(json.dumps(values).encode(), scope, receive, answer, caller)  # orjson has 64 bits
         else:
             handler = self._handlers[endpoint or values["fn_index"]]
-            given = values if name == "named" else values["data"]
+            given, session = values if name == "named" else values["data"], values.get("session_hash", "")
             try:
-                event = self.exchange.join(handler, given, caller, session=values.get("session_hash", ""))
+                event = self.exchange.join(handler, given, caller, session=session)
             except BusyError as error:
                 raise _Refused(503, str(error)) from None
+            await self.exchange.closed(session)
             await answer.json(orjson.dumps({"event_id": event}))
 
     async def _rpc(self, body: bytes, scope: Scope, receive: Receive, answer: _Answer, caller: Caller) -> None:
