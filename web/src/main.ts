@@ -104,7 +104,7 @@ window.AttentionExplorer = entries;
 
 const { plotly, site } = pageData(); // an offline page holds it
 const first = !site && opensWith();
-if (first) fetchAhead(first.id);
+if (first) void fetchAhead(first.id);
 if (plotly) loadPlotly(plotly, (why) => entry.explorer?.notice(why, true));
 
 const follow = () => {

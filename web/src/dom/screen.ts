@@ -19,6 +19,10 @@ export const phone = (): boolean => {
 export const touch = (): boolean => matchMedia("(pointer: coarse)").matches;
 export const dark = (): boolean => sceneRoot().classList.contains("dark");
 
+/** Whether it stands in a tab that is open; does not make the browser lay the page out. */
+export const isShown = (node: Element): boolean =>
+  node.checkVisibility ? node.checkVisibility() : node.clientWidth > 0;
+
 let letters = "";
 /**
  * The page's fonts. They never change, and a look at a style makes the browser work out all of

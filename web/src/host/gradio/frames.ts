@@ -1,38 +1,36 @@
 /* Frames of the display that nobody needs. */
 
-const STEADY = 60; // frames in a row
-const AT_MOST = 600; // frames that are looked at
+/** How a stack ends that was begun by a frame of Gradio's module with the loading sign's clock. */
+const BY_CLOCK = /^(Error[^\n]*\n)?[^\n]*\n[^\n]*\/statustracker-[^\n]*\n?$/;
+const AT_MOST = 10_000; // ms that a clock is looked for
+const MORE = 1000; // ms that others are looked for once one is found
 
 /**
  * End what Gradio asks for in every frame for ever: the clock of its sign that the page loads,
- * which goes on when the sign is gone.
+ * which goes on when the sign is gone. Clocks of its other signs, none of which is shown, end too.
  *
- * Nothing names that request, but requests are numbered: where `STEADY` frames in a row each
- * brought one that is not of our scripts, the last is taken back, and with it all that would
- * follow.
+ * Gradio's module holds on to the browser's own function, so nothing can stand between. But a
+ * clock asks what time it is before it asks for its next frame, and requests are numbered. Whoever
+ * else asks for every frame, as a browser's extensions do, is left alone.
  */
 export const endLoadingClock = (): void => {
-  const ask = window.requestAnimationFrame;
-  const ours = new Set<number>();
-  let last = 0;
-  let streak = 0;
-  let left = AT_MOST;
-  window.requestAnimationFrame = (run) => {
-    const id = ask.call(window, run);
-    ours.add(id);
-    return id;
+  const time = performance; // somebody may put another in its place
+  const { now } = time;
+  let found = false;
+  const done = () => {
+    if (time.now === told) time.now = now;
   };
-  const look = () => {
-    const id = ask.call(window, look);
-    const others: number[] = [];
-    for (let each = last + 1; last && each < id; each++) if (!ours.has(each)) others.push(each);
-    streak = others.length === 1 ? streak + 1 : 0;
-    last = id;
-    ours.clear();
-    if (streak < STEADY && --left) return;
-    if (streak >= STEADY) cancelAnimationFrame(others[0]);
-    cancelAnimationFrame(id);
-    window.requestAnimationFrame = ask;
+  const late = () => void (document.hidden ? setTimeout(late, AT_MOST) : done()); // no frames come
+  const told = (): number => {
+    if (BY_CLOCK.test(new Error().stack ?? "")) {
+      const last = requestAnimationFrame(() => {});
+      cancelAnimationFrame(last);
+      queueMicrotask(() => cancelAnimationFrame(last + 1));
+      if (!found) setTimeout(done, MORE);
+      found = true;
+    }
+    return now.call(time);
   };
-  ask.call(window, look);
+  time.now = told;
+  setTimeout(late, AT_MOST);
 };

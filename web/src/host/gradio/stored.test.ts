@@ -17,7 +17,7 @@ describe("the translation of an example", () => {
   });
 
   it("is fetched once if it was fetched ahead, and anew whenever it is asked for again", async () => {
-    fetchAhead("father");
+    void fetchAhead("father");
     expect(fetched).toHaveBeenCalledExactlyOnceWith("files/father.json");
     const first = await stored("father");
     expect(fetched).toHaveBeenCalledTimes(1);
@@ -27,7 +27,7 @@ describe("the translation of an example", () => {
 
   it("that is not there is told to who asks for it", async () => {
     fetched.mockImplementation(async () => new Response("", { status: 404 }));
-    fetchAhead("father");
+    await expect(fetchAhead("father")).resolves.toBeUndefined();
     await expect(stored("father")).rejects.toThrow("404");
   });
 });

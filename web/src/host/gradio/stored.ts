@@ -11,11 +11,12 @@ const request = async (id: string): Promise<TracePayload> => {
 
 const coming = new Map<string, Promise<TracePayload>>();
 
-/** Fetch one that will be asked for: it has come by then. */
-export const fetchAhead = (id: string): void => {
+/** Fetch one that will be asked for; resolves when it has come, or will not. */
+export const fetchAhead = (id: string): Promise<void> => {
   const answer = request(id);
-  answer.catch(() => undefined); // whoever asks for it is told
   coming.set(id, answer);
+  const done = () => undefined; // of a failure whoever asks for it is told
+  return answer.then(done, done);
 };
 
 /** The translation of an example; each answer is given once, since who shows it may change it. */

@@ -3,14 +3,12 @@
 
 import { el } from "../../dom/element";
 import { pageLanguage } from "../../i18n/language";
-import { fragment } from "../../state/kept";
 import { firstExample, pageData } from "../../tabs/page";
-import { opensWith } from "./site";
+import { linked, opensWith } from "./site";
 
 const { address, words } = pageData();
 // which is translated, or asked for, later
-const linked = new URLSearchParams(fragment().slice(1)).has("t");
-const example = linked ? undefined : firstExample(opensWith());
+const example = linked() ? undefined : firstExample(opensWith());
 for (const href of [example && `${address}${example.id}.json`, words?.[pageLanguage()]])
   if (href)
     document.head.append(el("link", { rel: "preload", as: "fetch", href, crossorigin: "" }));

@@ -10,6 +10,8 @@ const VIEW = { name: "force", title: "Force a translation", says: "", source: ""
 const { settings } = (window as unknown as { happyDOM: { settings: Record<string, boolean> } })
   .happyDOM;
 const asked: string[] = [];
+/** Whether the page stood there as the answer came. */
+const dressed: boolean[] = [];
 /** What the page says to its worker, which answers nothing. */
 const posted: { name: string; given: Record<string, unknown>; site: string }[] = [];
 const scripts: URL[] = [];
@@ -25,6 +27,8 @@ beforeAll(async () => {
   vi.resetModules();
   vi.stubGlobal("fetch", async (address: string) => {
     asked.push(address);
+    await new Promise((done) => setTimeout(done, 10));
+    dressed.push(!!document.querySelector("#explorer"));
     return { ok: true, status: 200, json: async () => payload() };
   });
   vi.stubGlobal(
@@ -89,6 +93,7 @@ describe("a page without a server", () => {
 
   it("opens with the stored example of its direction", () => {
     expect(asked).toContain("examples/de-en-in-den.json");
+    expect(dressed[asked.indexOf("examples/de-en-in-den.json")]).toBe(false); // drawn with it
     expect(text().value).toBe(TRACE.source);
   });
 

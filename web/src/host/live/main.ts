@@ -30,6 +30,7 @@ import {
   setField,
 } from "../gradio/fields";
 import { followPositions } from "../gradio/positions-link";
+import { fetchAhead } from "../gradio/stored";
 import { followTab } from "../gradio/tab-link";
 import { mountAbout } from "./about";
 import { channel } from "./channel";
@@ -39,7 +40,7 @@ import { chosenSettings, directions, fillSettings, settingsForm, settingValues }
 import markup from "./page.html";
 import { mountPositions } from "./positions";
 import { liveServer } from "./server";
-import { offerOf, opensWith, site } from "./site";
+import { linked, offerOf, opensWith, site } from "./site";
 import { mountTabs } from "./tabs";
 import { translateHere } from "./translating";
 import { Weights } from "./weights";
@@ -141,6 +142,9 @@ const dress = (first: string): void => {
   });
 };
 
+/** How long the page waits for its first example, to be drawn together with it. */
+const AHEAD = 60; // ms
+
 const open = async (): Promise<void> => {
   const first = opensWith();
   const { version } = site();
@@ -148,7 +152,10 @@ const open = async (): Promise<void> => {
   const computes = canCompute();
   // no caches, or nothing in them: it comes when it is wanted
   if (computes) void recallModel(client, first).catch(() => undefined);
+  const opens = firstExample(first);
+  const coming = opens && !linked() ? fetchAhead(opens.id) : undefined;
   await fetchWords(pageLanguage());
+  await Promise.race([coming, new Promise((done) => setTimeout(done, AHEAD))]);
   dress(first);
   const line = document.querySelector<HTMLElement>("#weights")!;
   // wherever they are waited for
@@ -159,7 +166,6 @@ const open = async (): Promise<void> => {
   const { props, watch, tell } = channel();
   mountExplorer(document.querySelector("#explorer")!, props, watch, server);
   bringPlotly(pageData().plotly!, (why) => entry.explorer.notice(why, true));
-  const opens = firstExample(first);
   if (opens) tell({ kind: "example", id: opens.id });
   else entry.explorer.empty(t("Nothing translated yet."));
   const others = new Promise<void>((done) => {

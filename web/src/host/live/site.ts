@@ -1,6 +1,7 @@
 /* What an exported site says of itself: data.js, which `translator.ui.live.site` writes. */
 
 import { directionInSearch } from "../../state/direction";
+import { fragment } from "../../state/kept";
 import { pairOf } from "../../state/pair";
 import { pageData } from "../../tabs/page";
 
@@ -39,3 +40,6 @@ export const opensWith = (): string => {
     directionInSearch(location.search, directions) ?? pairOf(navigator.language, directions);
   return asked && directions.includes(asked) ? asked : directions[0]!;
 };
+
+/** Whether the address holds a sentence of its own. */
+export const linked = (): boolean => new URLSearchParams(fragment().slice(1)).has("t");

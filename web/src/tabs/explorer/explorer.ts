@@ -2,7 +2,7 @@
    to be shown. */
 
 import type { HealthStrip } from "../../components/health/health";
-import { dark, phone } from "../../dom/screen";
+import { dark, isShown, phone } from "../../dom/screen";
 import { PAGE, type Scene, enter } from "../../dom/scene";
 import { partOf, plant } from "../../dom/template";
 import { LANGUAGES, pageLanguage } from "../../i18n/language";
@@ -123,11 +123,20 @@ export class Explorer extends Choosing implements ExplorerContext {
 
   /* ---- sizes ---- */
   private resized(): void {
-    const width = this.root.clientWidth;
-    const size = [width, this.find(".under").offsetHeight, innerHeight, phone()].join();
-    if (size === this.lastSize || !width) return;
+    const size = this.size();
+    if (size === this.lastSize || !this.root.clientWidth) return;
     this.lastSize = size;
     this.set({ size });
+  }
+  /** The rooms are still those that were drawn in. */
+  private fits(): boolean {
+    const drawn = JSON.stringify(this.places());
+    this.moved();
+    return JSON.stringify(this.places()) === drawn;
+  }
+  private size(): string {
+    const { root } = this;
+    return [root.clientWidth, this.find(".under").offsetHeight, innerHeight, phone()].join();
   }
   room(node: Element): number {
     return roomOf(node);
@@ -173,7 +182,7 @@ export class Explorer extends Choosing implements ExplorerContext {
     const { changed } = this;
     this.changed = new Set();
     if (this.trace) tellShown(this.root, this.trace, this.state);
-    if (!this.trace || !this.root.clientWidth) return;
+    if (!this.trace || !isShown(this.root)) return;
     if (MAP_KEYS.some((name) => changed.has(name))) changed.add("map");
     if (["trace", ...COLOUR_KEYS].some((name) => changed.has(name))) changed.add("colours");
     this.forget();
@@ -183,6 +192,7 @@ export class Explorer extends Choosing implements ExplorerContext {
       else part.paint(changed);
     }
     if (changed.has("trace") || changed.has("language")) this.parts.exports.paint();
+    this.lastSize ||= this.fits() ? this.size() : "";
     const told = PICKED.some((name) => changed.has(name)) && !this.looking.waits();
     if (this.picked && told) this.tellPick();
   }
