@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from benchmarks.served import free_port
 from tests.browser.regular import Regular
+from tests.browser.told import Told
+from tests.browser.webkit.opened import WEBKIT
 from translator.decode.steps import Decoding
 from translator.model import Stepped
 from translator.ui import frontend
@@ -26,6 +28,8 @@ CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 PATIENCE = 60_000
 OPENS_IN_CHINESE = ("en-zh", "de-en")  # a host may choose the order; most tests type English
 HELD_AT_MOST = 30.0  # seconds: what a test that failed leaves does not wait for ever
+
+_TOLD = pytest.StashKey[list[Told]]()
 
 expect.set_options(timeout=PATIENCE)  # else five seconds, which a slow host takes for one translation
 
@@ -42,14 +46,68 @@ def address(tiny_checkpoint: Path) -> Iterator[str]:
     server.close()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if WEBKIT:
+        for item in items:
+            if "launch" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.skip("it starts a Chromium of its own"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.when == "call" and report.failed:
+        report.sections += [("the page", str(told)) for told in item.stash.get(_TOLD, [])]
+    return report
+
+
+@pytest.fixture(scope="session")
+def safari() -> Iterator[Any]:
+    """WebKitGTK's driver."""
+    from benchmarks.webkit import webkit
+
+    with webkit() as started:
+        yield started
+
+
+if WEBKIT:
+
+    @pytest.fixture(scope="session")
+    def browser(safari: Any) -> Any:
+        """WebKit in place of Chromium."""
+        from tests.browser.webkit.page import Browser
+
+        return Browser(safari, PATIENCE)
+
+    @pytest.fixture(scope="session")
+    def regular(safari: Any) -> Any:
+        """The visitor who comes again, in WebKit."""
+        from tests.browser.webkit.page import Regular
+
+        return Regular(safari, PATIENCE)
+
+    @pytest.fixture(autouse=True)
+    def _expected(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What a test expects of Playwright's locators, it expects of ours."""
+        from tests.browser.webkit.locator import Expected
+
+        if hasattr(request.module, "expect"):
+            monkeypatch.setattr(request.module, "expect", Expected)
+
+
 @pytest.fixture
-def open_page(address: str, browser: Browser, regular: Regular) -> Iterator[Callable[..., Page]]:
+def open_page(
+    address: str, browser: Browser, regular: Regular, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Page]]:
     """The page, drawn and watched for errors; the script `init` runs before it, `routes` answer for the server.
 
     `stored` is what an earlier visit left in the page's storage. It is handed over once `shown` can be seen. Only a
     visitor with routes or a browser of his own (`options`) comes for the first time, with an empty cache.
     """
     contexts, faults = [], []
+    told = request.node.stash[_TOLD] = []
 
     def opened(
         suffix: str = "",
@@ -71,6 +129,8 @@ def open_page(address: str, browser: Browser, regular: Regular) -> Iterator[Call
         else:
             page = regular.page(server, width=width, height=height, stored=stored)
         page.set_default_timeout(PATIENCE)
+        if not WEBKIT:
+            told.append(Told(page))
         if color_scheme:
             page.emulate_media(color_scheme=color_scheme)
         if init:

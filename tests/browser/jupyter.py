@@ -164,6 +164,7 @@ def opened(browser: Browser, folder: Path, cells: Sequence[str]) -> Iterator[Lab
         page.set_default_timeout(PATIENCE)
         sent: list[int] = []
         page.on("websocket", lambda socket: socket.on("framereceived", lambda data: sent.append(len(data))))
+        page.add_locator_handler(page.locator("dialog.jp-Dialog"), agree)
         page.goto(f"{address}lab/tree/note.ipynb?reset")
         page.locator(".jp-CodeCell").nth(len(cells) - 1).wait_for()
         page.get_by_text("Kernel status: Idle").first.wait_for(state="attached")
@@ -171,6 +172,12 @@ def opened(browser: Browser, folder: Path, cells: Sequence[str]) -> Iterator[Lab
         with kernel_of(folder) as kernel:
             yield Lab(page, folder, kernel, sent)
         context.close()
+
+
+def agree(dialog: Locator) -> None:
+    """JupyterLab asks something of its own where it is slow (a kernel, a connection): say yes, and what it was."""
+    print("JupyterLab asked:", dialog.inner_text())
+    dialog.locator(".jp-mod-accept").click()
 
 
 def run_all(page: Page, count: int) -> None:

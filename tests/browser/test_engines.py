@@ -1,4 +1,4 @@
-"""The page in WebKit, the engine of Safari; `make engines` installs it and runs this. Chromium has all other tests."""
+"""WebKit, the engine of Safari, by its driver alone; `make engines` installs it, and runs all other tests in it too."""
 
 from __future__ import annotations
 

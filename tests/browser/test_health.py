@@ -113,7 +113,7 @@ def test_the_health_strip_counts_while_one_types(open_page: Callable[..., Page])
     page = open_page()
     page.locator("#source-text textarea").fill("")
     page.locator("#source-text textarea").press_sequentially("One two three.")
-    page.wait_for_function("/^3\\s*words/.test(document.querySelector('#input-health').innerText)")
+    page.wait_for_function("/^3\\s*words/.test(document.querySelector('#input-health').innerText.trim())")
 
 
 def test_no_counts_of_the_former_sentence_stand_beside_another(

@@ -15,6 +15,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.served import free_port
 from benchmarks.shown import settle, shown, trace, wait_shown, wait_translated
 from tests.browser.typed import SEEN, type_into
+from tests.browser.webkit.opened import WEBKIT
 from translator.ui.hub import Hub
 from translator.ui.models import Models
 from translator.ui.serve import Server
@@ -186,6 +187,7 @@ ENDS = """() => [...document.querySelectorAll('.beam-list .t')].map(box => {
 })"""
 
 
+@pytest.mark.skipif(WEBKIT, reason="of a line that is cut, WebKit tells where its letters were before")
 def test_long_hypotheses_are_seen_by_their_ends_where_they_differ(open_page: Callable[..., Page]) -> None:
     page, text = (
         open_page("?direction=de-en"),

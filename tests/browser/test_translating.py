@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from benchmarks.shown import TRACE, InFlight, pick, shown, trace, wait_shown, wait_translated
 
@@ -160,6 +160,31 @@ def test_enter_on_an_edited_sentence_leaves_the_former_one(open_page: Callable[.
         assert (now["source"], now["live"]) == (text, False), wait
         assert page.input_value("#translation textarea") == now["translation"], wait
         assert page.locator(".notice:visible").count() == 0, wait
+
+
+def test_an_answer_may_come_before_its_own_event(open_page: Callable[..., Page]) -> None:
+    """On the stream of the sentence before, which closes: the page asks for another in vain, and goes on."""
+    joins: list[Route] = []
+    streams: list[Request] = []
+
+    def late(route: Route) -> None:
+        joins.append(route)
+        answer = route.fetch()
+        while len(joins) == 2 and not streams:
+            page.evaluate("() => new Promise(requestAnimationFrame)")  # events are heard meanwhile
+        route.fulfill(response=answer)
+
+    page = open_page(routes={"**/queue/join*": late, "**/gradio_api/cancel": lambda route: route.abort()})
+    for ended in ("requestfinished", "requestfailed"):
+        page.on(ended, lambda request: streams.append(request) if "/queue/data" in request.url else None)
+    for text in (LONG, "We are here.", "They are here."):
+        page.fill("#source-text textarea", text)
+        page.keyboard.press("Enter")
+        if text == LONG:
+            wait_shown(page, live=True)
+        else:
+            wait_translated(page, text)
+    assert len(joins) == 3
 
 
 def test_a_beam_search_shows_its_hypotheses_at_every_step(open_page: Callable[..., Page]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 import translator
+from benchmarks.shown import settle
 from tests.browser.file_host import host as hosted
 from tests.browser.live.page import TYPED, check, opened, painted, type_and_translate, until
 from translator import Translator
@@ -28,6 +29,36 @@ COLOURS = """async (image) => {
     canvas.drawImage(picture, 0, 0);
     return [...canvas.getImageData(0, 0, picture.width, picture.height).data];
 }"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_first_look_is_drawn_once(browser: Browser, host: Any, width: int) -> None:
+    """With its example, which has come by then: what is drawn before, and again, the first map waits for."""
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    context.route("**/plotly.js*", lambda route: None)
+    context.add_init_script("""window.drawn = [];
+        new MutationObserver(seen => drawn.push(...seen.map(each => each.target.className)))
+            .observe(document, {attributes: true, attributeFilter: ["data-shown"], subtree: true});""")
+    page = context.new_page()
+    page.goto(host.address, wait_until="commit")
+    page.wait_for_selector("#attention-detail .sketch text")
+    settle(page)
+    assert len(page.evaluate("drawn")) == 1
+    context.close()
+
+
+def test_a_page_does_not_wait_for_its_example(browser: Browser, host: Any) -> None:
+    context = browser.new_context(service_workers="block")
+    held: list[Any] = []
+    context.route("**/examples/*.json", lambda route: held.append(route))
+    page = context.new_page()
+    page.goto(host.address, wait_until="commit")
+    expect(page.locator("#source-text textarea")).to_be_editable()
+    assert held and not page.locator("#attention-detail .sketch text").count()
+    for route in held:
+        route.continue_()
+    page.wait_for_selector("#attention-detail .xtick")
+    context.close()
 
 
 @pytest.mark.parametrize("width", [1440, 390])
