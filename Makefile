@@ -19,17 +19,15 @@ PYTEST = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest
 # The unit tests run in so many processes, one for each core up to four; those marked serial run after them, in one.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); echo $$((n < 4 ? n : 4)))
 
-ifeq ($(WORKERS),1)
-unit-tests = $(PYTEST) -q -m "$(1)"
-else
-unit-tests = $(PYTEST) -q -n $(WORKERS) --dist loadfile -m "$(1) and not serial" && $(PYTEST) -q -m "$(1) and serial"
-endif
+beside = $(PYTEST) -q $(if $(filter-out 1,$(WORKERS)),-n $(WORKERS) --dist loadfile) -m "$(1) and not serial"
+unit-tests = $(call beside,$(1)) && $(PYTEST) -q -m "$(1) and serial"
+QUICK = not soak and not slow and not browser
 
 # The browser tests run in so many processes, each with a browser and a page of its own.
 BROWSERS ?= 1
 browser-tests = $(PYTEST) -q $(if $(filter-out 1,$(BROWSERS)),-n $(BROWSERS) --dist loadfile) -m "browser and not soak"
 
-.PHONY: all run test check lint unit web audit format soak nightly engines bench load assets plotly lock docs space-check browser clean
+.PHONY: all run test check lint unit quick web audit format soak nightly engines bench load assets plotly lock docs space-check browser clean
 .DEFAULT_GOAL := all
 
 all: $(VENV)/.installed
@@ -86,7 +84,7 @@ test: $(VENV)/.dev browser web/node_modules/.installed
 
 # Two jobs at a time: the first types of a fresh clone take mypy as long as half the tests.
 check: $(VENV)/.dev
-	@$(MAKE) --no-print-directory -j2 lint unit
+	@$(MAKE) --no-print-directory -j2 lint quick
 
 lint: $(VENV)/.dev web/node_modules/.installed
 	$(PY) -m ruff format --check .
@@ -101,7 +99,11 @@ runs/.bandit: pyproject.toml $(MODULES) $(VENV)/.dev
 	@mkdir -p runs && touch $@
 
 unit: $(VENV)/.dev web/node_modules/.installed
-	$(call unit-tests,not soak and not slow and not browser)
+	$(call unit-tests,$(QUICK))
+
+# Those that are serial would keep a second processor waiting.
+quick: $(VENV)/.dev web/node_modules/.installed
+	$(call beside,$(QUICK))
 
 audit: $(VENV)/.dev
 	$(PY) benchmarks/audit.py
@@ -125,6 +127,7 @@ engines: $(VENV)/.dev runs/hosts/.installed
 	$(PY) tests/browser/install.py webkit
 	$(PY) tests/browser/install.py firefox
 	$(PYTEST) tests/browser/test_engines.py tests/browser/test_firefox.py tests/browser/test_notebook_hosts.py
+	BROWSER_ENGINE=webkit $(PYTEST) -m "browser and not soak" -o timeout=1200 tests/browser
 
 # What VS Code's notebooks load, and html-manager, with a page that begins them.
 runs/hosts/.installed: tests/browser/hosts/package.json tests/browser/hosts/host.js | web/node_modules/.installed

@@ -129,6 +129,7 @@ def test_every_map_is_that_of_one_eager_pass(made: Any, texts: list[str], family
             assert [token.id for token in trace.src] == source[0].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_live_stream_ends_with_the_same_trace_and_shows_candidates(made: Any, texts: list[str], family: str) -> None:
     ours = made(family)[2]

@@ -161,6 +161,7 @@ def test_help_needs_no_heavy_library() -> None:
     assert done.stdout.splitlines()[-1] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [[], ["--method", "beam", "--beam", "3"], ["--method", "sample", "--seed", "4"]])
 def test_one_text(tiny: Translator, capsys: pytest.CaptureFixture[str], settings: list[str]) -> None:
     assert main(["translate", "--model", "tiny", "--max-length", "7", "Ich renne.", *settings]) == 0
@@ -169,6 +170,7 @@ def test_one_text(tiny: Translator, capsys: pytest.CaptureFixture[str], settings
     assert capsys.readouterr().out == tiny.translate("Ich renne.", max_length=7, **wanted).translation + "\n"
 
 
+@pytest.mark.slow
 def test_a_trace_is_saved_whole(tiny: Translator, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.npz"
     assert main(["trace", "--model", "tiny", "Guten Morgen.", "--max-length", "9", "--out", str(path)]) == 0
@@ -195,6 +197,7 @@ def test_a_figure_is_a_page_that_needs_no_network(tmp_path: Path, kind: str, cel
         assert ("renne" in html) == (kind != "decoder")
 
 
+@pytest.mark.slow
 def test_a_figure_can_translate_first(tmp_path: Path) -> None:
     page = tmp_path / "x.html"
     assert main(["figure", "--model", "tiny", "Guten Morgen.", "--max-length", "3", "--out", str(page)]) == 0

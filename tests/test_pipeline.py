@@ -43,6 +43,7 @@ def drain(steps: Generator[Step, None, Trace]) -> tuple[list[Step], Trace]:
             return seen, end.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_the_trace_is_whole_and_agrees_with_itself(tiny: Translator, method: str) -> None:
     trace = tiny.translate(f"  {TEXT}", method=method, max_length=20)
@@ -99,6 +100,7 @@ def test_a_step_that_comes_too_soon_is_not_made(tiny: Translator, monkeypatch: p
     assert next(steps).log_probs == every[1].log_probs
 
 
+@pytest.mark.slow
 def test_a_live_beam_search_ends_in_the_same_trace(tiny: Translator) -> None:
     live, trace = drain(tiny.stream(TEXT, method="beam", max_length=15))
     assert trace.translation == tiny.translate(TEXT, method="beam", max_length=15).translation
@@ -145,6 +147,7 @@ def test_a_batch_gives_the_single_translations(tiny: Translator, method: str) ->
     assert batch == [tiny.translate(text, method=method, beam=3).translation for text in texts]
 
 
+@pytest.mark.slow
 def test_a_batch_names_what_it_refuses(tiny: Translator) -> None:
     texts = [TEXT, " ", "x" * 1001]
     with pytest.raises(InputError, match="text 2: nothing to translate"):
@@ -176,6 +179,7 @@ def test_a_forced_translation_is_scored_not_searched(tiny: Translator) -> None:
     assert again.truncated == searched.truncated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_prefix_begins_the_translation(tiny: Translator, method: str) -> None:
     trace = tiny.translate(TEXT, method=method, prefix="Good morning")
@@ -227,6 +231,7 @@ def test_threads_share_a_translator(tiny: Translator) -> None:
         np.testing.assert_allclose(a.cross, b.cross, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("failing", "method"), [(1, "greedy"), (3, "greedy"), (99, "beam")])
 def test_when_memory_runs_out_the_cpu_does_it_again(
     tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, failing: int, method: str

@@ -87,6 +87,7 @@ def test_a_setting_has_one_range_for_config_command_line_and_page(each: decoding
             limits.settings({each.name: each.granted + 1})
 
 
+@pytest.mark.slow
 def test_every_setting_that_can_be_typed_is_an_option_that_says_its_range() -> None:
     parser = commands(_parser())["translate"]
     assert set(read_options(parser)) == {each.name for each in DECODING}

@@ -139,6 +139,7 @@ def test_a_far_deadline_is_none(tiny: Translator) -> None:
     assert tiny.translate(TEXT, deadline=10**400, max_length=2).tgt
 
 
+@pytest.mark.slow
 def test_numbers_of_numpy_are_numbers(tiny: Translator, tmp_path: Path) -> None:
     want = tiny.translate(TEXT, method="sample", temperature=0.5, seed=3, max_length=9, prefix=[5, 6])
     given = {"temperature": np.float32(0.5), "seed": np.int64(3), "max_length": np.int32(9), "prefix": np.array([5, 6])}

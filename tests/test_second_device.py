@@ -95,6 +95,7 @@ def test_a_translation_is_the_same(away: Translator, tiny: Translator, settings:
     assert_same(list(away.stream(TEXT, **settings)), list(tiny.stream(TEXT, **settings)))
 
 
+@pytest.mark.slow
 def test_a_marian_checkpoint_that_hides_tokens_too(tiny_marian: Path, second: str) -> None:
     here, there = (translator.load(tiny_marian, device=device) for device in ("cpu", second))
     for name in MAPS:

@@ -24,6 +24,7 @@ from translator import (
 TEXT = "Guten Morgen, ich renne!"
 
 
+@pytest.mark.slow
 def test_a_trace_survives_a_file(tiny: Translator, tmp_path: Path) -> None:
     trace = tiny.translate(TEXT, method="beam", max_length=12)
     trace.save(tmp_path / "x.npz")

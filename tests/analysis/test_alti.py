@@ -113,6 +113,7 @@ def contributions(
     return found[:, :-1] if own else found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", LAYOUTS)
 def test_every_layer_is_what_the_paper_says(remade: Callable[..., tuple[Translator, Trace]], changes: dict) -> None:
     made, trace = remade(**changes)
@@ -207,6 +208,7 @@ def test_with_pre_norm_the_totals_are_those_of_the_authors_program(
     np.testing.assert_allclose(np.hstack([found.total.source, found.total.target]), rolled, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_nothing_comes_from_what_is_masked_or_later(tiny: Translator, trace: Trace) -> None:
     found = alti(tiny, trace)
     assert (found.decoder[:, ~np.tri(len(trace.tgt), dtype=bool)] == 0).all()

@@ -101,6 +101,7 @@ def test_the_ranges_are_scipys_bootstrap_over_sentences(tiny: Translator) -> Non
     assert table["alti"].correlation_range == pytest.approx((want.low, want.high))
 
 
+@pytest.mark.slow
 def test_some_predictions_have_the_maps_that_they_have_among_all(tiny: Translator, trace: Trace) -> None:
     every, some = source_maps(tiny, trace), source_maps(tiny, trace, steps=[3, 1])
     assert every.keys() == some.keys() == set(METHODS)

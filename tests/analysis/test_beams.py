@@ -29,6 +29,7 @@ def test_every_path_is_scored_as_forced_decoding_scores_it(tiny: Translator, tra
             assert node.step == 0
 
 
+@pytest.mark.slow
 def test_fates_add_up(tiny: Translator, trace: Trace) -> None:
     tree = beam_tree(tiny, trace.source, beam=4, max_length=8)
     parents = {node.parent for node in tree.nodes}
@@ -40,12 +41,14 @@ def test_fates_add_up(tiny: Translator, trace: Trace) -> None:
     assert [node.ids for node in path] == [won[0].ids[: n + 1] for n in range(len(won[0].ids))]
 
 
+@pytest.mark.slow
 def test_greedy_stands_beside_it(tiny: Translator, trace: Trace) -> None:
     tree = beam_tree(tiny, trace.source, max_length=12)
     assert tree.greedy.translation == trace.translation
     assert tree.greedy.settings.method == "greedy"
 
 
+@pytest.mark.slow
 def test_a_wide_beam_finds_what_brute_force_finds(tiny: Translator, checkpoint_maker) -> None:
     """Three words and EOS, at most three tokens: 1 + 3 + 36 hypotheses that end."""
     words = VocabularyTokenizer(TextConfig("en", level="word"), ["<pad>", "<s>", "</s>", "<unk>", "a", "b"])

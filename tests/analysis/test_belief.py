@@ -124,6 +124,7 @@ def test_people_are_told_in_tables(measured: Translator, folder: Path, capsys: p
         assert said in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -121,6 +121,7 @@ def test_rates_are_nltks(tiny: Translator, few: GoldSet) -> None:
     assert found.ways["argmax"] == found.best_rate
 
 
+@pytest.mark.slow
 def test_a_head_that_copies_the_gold_links_has_no_error(tiny: Translator, few: GoldSet, monkeypatch) -> None:
     """The maps of one head are set to the gold links; the bench must name that head."""
     force = Translator.force

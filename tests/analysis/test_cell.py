@@ -27,6 +27,7 @@ def test_the_numbers_recompute_the_weight(tiny: Translator, trace: Trace, where:
     assert found.weight == pytest.approx(float(row[key]), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_cells_of_a_row_carry_its_mix(tiny: Translator, trace: Trace) -> None:
     cells = [cell(tiny, trace, "cross", 1, 0, 2, key) for key in range(len(trace.src))]
     np.testing.assert_allclose(sum(each.carried for each in cells), cells[0].mixed, atol=1e-9)

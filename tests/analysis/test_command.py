@@ -65,6 +65,7 @@ def test_every_view_says_what_its_function_gives(
     assert said(tiny, tiny.translate(TEXT, method="greedy")) in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("view", "options", "said"),
     [
@@ -143,6 +144,7 @@ def test_a_number_that_is_none_is_null() -> None:
     assert plain(values) == {"a": [1.0, None, None], "b": [2.0, 3, True, None, "x"]}
 
 
+@pytest.mark.slow
 def test_a_refusal_in_json_is_a_refusal(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "norms", TEXT, "--layer", "99", "--head", "1", "--model", "tiny", "--json"]) == 2
     said = capsys.readouterr()

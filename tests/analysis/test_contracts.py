@@ -101,6 +101,7 @@ def test_why_here(ask: Callable[..., Any], engine: Translator) -> None:
         assert written.keys() == {"up", "down"} and all(named(words, "text") is not None for words in written.values())
 
 
+@pytest.mark.slow
 def test_alti(ask: Callable[..., Any]) -> None:
     found = ask("alti", TEXT)
     np.testing.assert_allclose(np.sum(found["values"], axis=1) + np.sum(found["target"], axis=1), 1, atol=1e-6)
@@ -108,6 +109,7 @@ def test_alti(ask: Callable[..., Any]) -> None:
     assert np.shape(found["values"]) == (len(found["rows"]), len(found["columns"]))
 
 
+@pytest.mark.slow
 def test_search(ask: Callable[..., Any]) -> None:
     found = ask("search", "--layer", "1", "--head", "2", "--count", "3")
     weights = [hit["weight"] for hit in found["hits"]]
@@ -126,6 +128,7 @@ def test_arena(ask: Callable[..., Any]) -> None:
         assert isinstance(method["lost"], float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("translation", [[], ["I run into the park."]])
 def test_omissions(ask: Callable[..., Any], translation: list[str]) -> None:
     found = ask("omissions", TEXT, *translation)

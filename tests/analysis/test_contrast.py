@@ -21,6 +21,7 @@ def translated(engine: Translator) -> Trace:
     return engine.translate("Das Haus ist groß, aber alt.", method="greedy", max_length=8)
 
 
+@pytest.mark.slow
 def test_the_shares_of_the_parts_sum_to_the_difference(engine: Translator) -> None:
     trace = translated(engine)
     for step in (0, 3, len(trace.tgt) - 1):
@@ -102,6 +103,7 @@ def test_gradients_are_captums(laid_out: Callable[[str], Translator], layout: st
     np.testing.assert_allclose(found.source["integrated"], want, atol=0.03 * np.abs(want).max())
 
 
+@pytest.mark.slow
 def test_integrated_gradients_are_complete(engine: Translator) -> None:
     trace = translated(engine)
     for points in (3, 64):
@@ -113,6 +115,7 @@ def test_integrated_gradients_are_complete(engine: Translator) -> None:
     assert found.baseline == pytest.approx(float(run(torch.zeros_like(words))), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_occlusion_is_a_pass_in_which_nobody_reads_the_word(engine: Translator) -> None:
     trace, model = translated(engine), engine.bundle.model
     found, pair = contrast(engine, trace, 3, points=2), pair_of(engine, trace)
@@ -168,6 +171,7 @@ def test_what_cannot_be_asked_is_named(tiny: Translator, trace: Trace, settings:
         contrast(tiny, trace, **settings)
 
 
+@pytest.mark.slow
 def test_a_token_is_named_as_shown_or_by_its_id(tiny: Translator, trace: Trace) -> None:
     candidate = trace.steps[2].candidates[3].token
     by_id = contrast(tiny, trace, 2, candidate.id, points=2)

@@ -29,6 +29,7 @@ def test_the_last_layer_gives_the_translation(
     assert found.same[-1] and found.embedding != found.translation
 
 
+@pytest.mark.slow
 def test_each_layer_is_what_transformers_decodes_from_it(marian: tuple[Translator, Any]) -> None:
     engine, net = marian
     trace = engine.translate("the house in old.", method="greedy", max_length=12)

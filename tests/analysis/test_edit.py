@@ -26,6 +26,7 @@ def test_the_prefix_is_unchanged_and_the_choice_stands_there(tiny: Translator, t
     assert ids(found)[:5] == [*ids(trace)[:4], other]
 
 
+@pytest.mark.slow
 def test_a_typed_word_stands_there(tiny: Translator, trace: Trace) -> None:
     found = continue_from(tiny, trace, 2, "house", max_length=20)
     before = tiny.bundle.tgt.decode(ids(trace)[:2])

@@ -11,6 +11,7 @@ from translator import CancelledError, InputError, Trace, Translator
 from translator.analysis.faithfulness import METHODS, chance_level, faithfulness, occlusion, spearman
 
 
+@pytest.mark.slow
 def test_occlusion_is_a_pass_without_the_words_keys(tiny: Translator, trace: Trace) -> None:
     found = faithfulness(tiny, trace)
     assert found.words == ("Das", "Haus", "ist", "groß", ",", "aber", "alt", ".")
@@ -47,6 +48,7 @@ def test_a_word_is_as_much_as_its_pieces(tiny: Translator, trace: Trace) -> None
     np.testing.assert_allclose(found.shares["raw"][:, 1], want, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_chance_is_a_quantile_of_random_orders() -> None:
     """For one row of n words Spearman's deviation is 1/√(n-1); the mean of T rows has 1/√T of it."""
     loss = np.random.default_rng(3).random((25, 10))
@@ -78,6 +80,7 @@ def test_two_words_are_refused_and_a_long_run_can_be_stopped(tiny: Translator, t
         faithfulness(tiny, trace, stop=lambda: True)
 
 
+@pytest.mark.slow
 def test_no_pass_reads_more_than_its_bound_and_stop_is_asked_before_each_and_after_the_last(
     tiny: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ def test_forcing_the_greedy_output_reproduces_its_trace(tiny: Translator, trace:
     assert found.ranks.tolist() == [1] * len(trace.tgt)
 
 
+@pytest.mark.slow
 def test_the_negative_log_likelihood_is_torchs_cross_entropy(tiny: Translator, trace: Trace) -> None:
     found = force(tiny, trace.source, GIVEN)
     logits, ids = logits_of(tiny, found.trace)
@@ -64,6 +65,7 @@ def test_a_target_that_cannot_be_is_refused(tiny: Translator, trace: Trace, targ
         force(tiny, trace.source, target)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["beam", "greedy"])
 def test_an_end_that_was_forced_counts_nothing(tiny: Translator, trace: Trace, method: str) -> None:
     """Both sides are ranked as the search itself ranks its find, which `force_eos` ended at the limit."""

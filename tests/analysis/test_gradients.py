@@ -145,6 +145,7 @@ def test_many_points_go_in_several_batches(tiny: Translator, trace: Trace, monke
     np.testing.assert_allclose(parts.source, whole.source, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("inputs", "at_once"), [("both", 1), ("source", 4096)])
 def test_steps_in_any_order_are_each_what_it_is_alone(
     in_double: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch, inputs: Inputs, at_once: int
@@ -181,6 +182,7 @@ def test_a_trace_of_other_weights_is_refused(tiny: Translator, trace: Trace) -> 
         gradient_x_input(tiny, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", ["both", "source"])
 def test_both_in_one_go_are_what_each_is_alone(
     in_double: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch, inputs: Inputs

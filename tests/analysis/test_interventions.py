@@ -57,6 +57,7 @@ def test_all_gates_at_1_change_nothing(tiny: Translator, trace: Trace) -> None:
     assert found.change == pytest.approx(0, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_gate_0_equals_zeroing_the_slice_of_the_output_projection(tiny: Translator, trace: Trace, kind: str) -> None:
     model = copy.deepcopy(tiny.bundle.model)
@@ -78,6 +79,7 @@ def test_a_layer_with_all_heads_off_gives_its_bias(tiny: Translator, kind: str) 
     torch.testing.assert_close(update, attention.out.bias.expand(1, 5, -1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"method": "beam", "beam": 3}, {"method": "sample", "seed": 4}])
 def test_gates_reach_every_kind_of_search(tiny: Translator, trace: Trace, settings: dict) -> None:
     """A silent layer in the model itself, decoded as usual, is the reference."""
@@ -92,6 +94,7 @@ def test_gates_reach_every_kind_of_search(tiny: Translator, trace: Trace, settin
     assert found.score == pytest.approx(by_hand.score, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_head_map_equals_one_pass_a_head(tiny: Translator, trace: Trace) -> None:
     steps: list[tuple[int, int]] = []
     found = head_importance(tiny, trace, progress=lambda done, of: steps.append((done, of)))

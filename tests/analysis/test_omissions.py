@@ -158,6 +158,7 @@ def drawn(count: int, *, seed: int = 0) -> list[Judged]:
     return cases
 
 
+@pytest.mark.slow
 def test_a_judge_uses_the_signal_that_tells_and_is_measured_on_the_other_half() -> None:
     cases = drawn(200)
     judge = fitted(cases)
@@ -200,6 +201,7 @@ def test_what_was_tampered_with_is_found_again(tiny: Translator) -> None:
         judged_cases(tiny, cases, stop=lambda: True)
 
 
+@pytest.mark.slow
 def test_a_meter_is_stored_and_told_and_read(tiny_checkpoint: Path, tmp_path: Path) -> None:
     folder = tmp_path / "tiny"
     shutil.copytree(tiny_checkpoint, folder)
@@ -217,6 +219,7 @@ def test_a_meter_is_stored_and_told_and_read(tiny_checkpoint: Path, tmp_path: Pa
         store_meter(again, replace(meter, checkpoint="0" * 64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [

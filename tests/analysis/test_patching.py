@@ -26,6 +26,7 @@ def runs(request: pytest.FixtureRequest, laid_out: Callable[[str], Translator]) 
     return minimal_pair(engine, CLEAN, CORRUPT, max_length=8, **SAME)
 
 
+@pytest.mark.slow
 def test_the_differences_are_the_models_own(tiny: Translator) -> None:
     runs = minimal_pair(tiny, CLEAN, CORRUPT, max_length=8, **SAME)
     reads = [token.id for token in tiny.translate(CLEAN, method="greedy", max_length=8).tgt[:2]]
@@ -35,6 +36,7 @@ def test_the_differences_are_the_models_own(tiny: Translator) -> None:
     assert runs.restored(np.array([runs.corrupt_delta, runs.clean_delta])).tolist() == [0, 1]
 
 
+@pytest.mark.slow
 def test_nothing_patched_is_the_corrupted_run_and_everything_the_clean_one(runs: Runs) -> None:
     encoder, decoder = (runs.clean.pair.model.config.head_counts[side][0] for side in ("encoder", "decoder"))
     everything = [[Patch("encoder", "residual", layer)] for layer in range(encoder + 1)]
@@ -111,6 +113,7 @@ SITES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("patch", "module", "before"), SITES, ids=lambda each: getattr(each, "what", None))
 def test_transformers_with_plain_hooks_gives_the_same(
     marian: tuple[Translator, Any], patch: Patch, module: str, before: bool
@@ -212,6 +215,7 @@ def test_positions_are_matched_by_what_is_shared() -> None:
         matched([1, 2, 9], [4, 5, 9])
 
 
+@pytest.mark.slow
 def test_sentences_of_different_length(tiny: Translator) -> None:
     runs = minimal_pair(tiny, "Ich renne in den Park.", "Ich renne in den alten Park.", max_length=8, **SAME)
     lost = [n for n, own in enumerate(runs.partner) if own < 0]
@@ -311,6 +315,7 @@ def test_a_patch_that_cannot_be_is_named(tiny: Translator, patch: Patch, named: 
         restored(minimal_pair(tiny, CLEAN, CORRUPT, max_length=8, **SAME), [[patch]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "named"),
     [

@@ -20,6 +20,7 @@ def test_no_shift_changes_nothing(tiny: Translator, trace: Trace) -> None:
     np.testing.assert_array_equal(found.cross, trace.cross)
 
 
+@pytest.mark.slow
 def test_the_model_itself_stays_as_it_was(tiny: Translator, trace: Trace) -> None:
     move(tiny, trace, shift=5, scale=0.5)
     np.testing.assert_array_equal(tiny.translate(trace.source, method="greedy", max_length=12).cross, trace.cross)
@@ -100,6 +101,7 @@ def test_the_trace_of_other_weights_is_refused(tiny: Translator, trace: Trace) -
         move(tiny, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("change", "altered"), [({}, False), ({"shift": 2}, True), ({"scale": 0.5}, True)])
 def test_the_trace_of_moved_positions_says_so(tiny: Translator, trace: Trace, change: dict, altered: bool) -> None:
     assert move(tiny, trace, **change).altered is altered

@@ -43,6 +43,7 @@ from translator.ui.session import payload_of
 TEXTS = [("Ich renne in den Park.", "I run into the park."), ("Das Haus ist alt.", None), ("Guten Morgen!", None)]
 
 
+@pytest.mark.slow
 def test_means_are_over_all_rows_of_all_sentences(tiny: Translator) -> None:
     """The rows of every sentence are laid end to end by hand."""
     tally = Tally()
@@ -111,6 +112,7 @@ def test_toy_models_give_the_diagonal_and_the_anti_diagonal(tiny: Translator, or
     assert head.distinct == 1
 
 
+@pytest.mark.slow
 def test_a_shared_corpus_gives_what_one_process_finds(tiny: Translator) -> None:
     """Two tallies that are added up, as two processes would."""
     whole, parts = Tally(), [Tally(), Tally()]
@@ -184,6 +186,7 @@ def measured(tiny: Translator) -> Profile:
     return replace(head_profile(tiny, TEXTS, data="three"), alignment=alignment_table(bench))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "value"),
     [
@@ -243,6 +246,7 @@ def test_a_section_is_added_or_replaced() -> None:
     assert with_section(once + "\nAfter.\n", "heads", "two") == once.replace("one", "two") + "\nAfter.\n"
 
 
+@pytest.mark.slow
 def test_files_and_refusals(tiny: Translator, tmp_path: Path) -> None:
     path = tmp_path / "x.tsv"
     path.write_text("Ja.\tYes.\tcorpus\nNein.\n", encoding="utf-8")

@@ -37,6 +37,7 @@ def pair(request: pytest.FixtureRequest, tiny: Translator, trace: Trace, checkpo
     return replace(pair_of(tiny, trace), engine=EagerEngine(model), src_keep=keep)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [ALL, (7, 2, 7), (0,), (11,)])
 def test_gradients_are_pytorchs(pair: Pair, steps: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)

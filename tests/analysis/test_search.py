@@ -57,6 +57,7 @@ def test_the_index_holds_each_rows_best_key(index: Index, traces: Sequence[Trace
         np.testing.assert_allclose(index.weight[kind][..., rows] / 255, weights.max(-1), atol=0.5 / 255 + 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_strongest_rows_are_those_of_brute_force(corpus: Corpus, traces: Sequence[Trace], kind: str) -> None:
     for layer, head in ((0, 1), (1, 0)):
@@ -211,6 +212,7 @@ def test_an_index_that_is_too_large_is_refused(tiny: Translator, index: Index, m
         store_index(tiny, index)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_named(tiny: Translator, corpus: Corpus, traces: Sequence[Trace]) -> None:
     with pytest.raises(InputError, match="head is 9"):
         corpus.head_rows("cross", 0, 9)
@@ -255,6 +257,7 @@ def test_the_plane_keeps_what_it_can() -> None:
     assert kept == pytest.approx(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_joint_picture_is_of_the_heads_own_queries_and_keys(
     tiny: Translator, corpus: Corpus, traces: Sequence[Trace], kind: str

@@ -42,6 +42,7 @@ def board(model: Translator, trace: Trace, stop: Stop) -> Any:
     return patching.grid(runs(model, trace), "residual", stop=stop)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("work", "least"),
     [

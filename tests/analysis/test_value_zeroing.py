@@ -39,6 +39,7 @@ def rows(states: torch.Tensor, usual: torch.Tensor) -> list[float]:
     return [cosine(a.double().numpy(), b.double().numpy()) for a, b in zip(states, usual, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", LAYOUTS)
 def test_every_layer_equals_one_pass_a_token(
     tiny: Translator, checkpoint_maker: ModuleType, changes: dict[str, Any]

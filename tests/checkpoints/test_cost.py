@@ -153,6 +153,7 @@ def test_a_tensor_of_more_numbers_than_its_file_holds_is_refused(tmp_path: Path)
         read_tensors(tmp_path / "x.bin")
 
 
+@pytest.mark.slow
 def test_compressed_weights_are_not_unpacked(tmp_path: Path) -> None:
     compressed(tmp_path / "x.bin")
     assert os.path.getsize(tmp_path / "x.bin") < 2**18

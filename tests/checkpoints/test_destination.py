@@ -105,6 +105,7 @@ def test_a_file_above_is_named(tmp_path: Path) -> None:
         free_folder(tmp_path / "file" / "deep" / "place")
 
 
+@pytest.mark.slow
 def test_an_empty_folder_and_a_link_to_a_checkpoint_are_free(checkpoint_maker: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     first = load_bundle(checkpoint_maker.make_checkpoint(tmp_path / "empty")).info
@@ -140,6 +141,7 @@ def test_convert_into_the_source_adds_a_folder(tiny_marian: Path, tmp_path: Path
     assert digests(tiny_marian).items() <= digests(source).items()
 
 
+@pytest.mark.slow
 def test_what_is_added_leaves_the_rest_of_the_folder(checkpoint_maker: ModuleType, tmp_path: Path) -> None:
     place = checkpoint_maker.make_checkpoint(tmp_path / "place")
     repository(place)

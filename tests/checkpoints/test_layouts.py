@@ -306,6 +306,7 @@ def test_nanogpt_logits_and_weights(tmp_path: Path, dtype: str) -> None:
         torch.testing.assert_close(torch.from_numpy(ours), expected, atol=tolerance / 10, rtol=0)
 
 
+@pytest.mark.slow
 def test_nanogpt_greedy_tokens_and_a_trace_with_its_padding(tmp_path: Path) -> None:
     folder, state = make_nanogpt(tmp_path / "nano", bias=False)
     engine = translator.load(convert(folder, tmp_path / "out", heads=HEADS))

@@ -116,6 +116,7 @@ def test_no_sequence_is_repeated_like_transformers(
         assert search_batch(EagerEngine(ours.model), sources, config, max_lengths=[20] * len(sources)) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_logits_and_every_weight_are_those_of_eager_attention(
     made_marian: Any, marian_texts: list[str], shape: str
@@ -170,6 +171,7 @@ def test_spans_point_into_what_was_typed(made_marian: Any) -> None:
     assert [token.word for token in tokens] == sorted(token.word for token in tokens)
 
 
+@pytest.mark.slow
 def test_a_folder_translates_and_its_trace_is_whole(made_marian: Any, tmp_path: Path) -> None:
     folder, _, _ = made_marian("opus")
     engine = translator.load(folder)

@@ -43,6 +43,7 @@ def cut(path: Path, count: int) -> None:
     path.write_bytes(path.read_bytes()[:count])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -131,6 +132,7 @@ def test_a_pickle_is_refused_with_the_file_and_a_command_that_makes_a_folder_whi
     assert made.translate("The house.", max_length=6).tgt == expected
 
 
+@pytest.mark.slow
 def test_safetensors_are_read_whatever_pickle_lies_beside_them(copy: Any, tmp_path: Path) -> None:
     folder = copy("unequal")
     (folder / "pytorch_model.bin").write_bytes(b"no weights")

@@ -145,6 +145,7 @@ def test_what_config_files_alone_say_of_languages(made: Any, tmp_path: Path) -> 
     assert told.tgt.config.language == "fra_Latn"
 
 
+@pytest.mark.slow
 def test_languages_of_m2m100_that_no_file_names_are_those_of_its_tokenizer(made: Any, tmp_path: Path) -> None:
     folder, _, _, ours = made("m2m100")
     known = ours.bundle.src.languages
@@ -317,6 +318,7 @@ def test_weights_in_several_files_are_refused_by_name(made: Any, tmp_path: Path)
         load_bundle(folder)
 
 
+@pytest.mark.slow
 def test_a_special_token_that_is_typed_is_text(made: Any) -> None:
     for family in maker.FAMILIES:
         bundle = made(family)[3].bundle

@@ -162,6 +162,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     server.server_close()
 
 
+@pytest.mark.slow
 def test_push_publishes_the_checkpoint_with_metadata(hub: Hub, tiny_checkpoint: Path, tmp_path: Path) -> None:
     scores = tmp_path / "scores.json"
     scores.write_text(json.dumps({"tests": [{"name": "flores", "bleu": 21.5, "chrf": 50.25}]}), encoding="utf-8")
@@ -222,6 +223,7 @@ def test_a_damaged_checkpoint_is_not_published(hub: Hub, tiny_checkpoint: Path, 
     assert not hub.made
 
 
+@pytest.mark.slow
 def test_the_hubs_refusal_names_the_remedy(hub: Hub, tiny_checkpoint: Path) -> None:
     hub.refuse = True
     with pytest.raises(TranslatorError, match="hf auth login"):

@@ -291,6 +291,7 @@ def test_a_header_bomb_is_refused_unread(checkpoint: Path, size: int) -> None:
     assert time.thread_time() - started < 0.1
 
 
+@pytest.mark.slow
 def test_a_broken_header_is_refused(checkpoint: Path) -> None:
     path = checkpoint / "model.safetensors"
     for header in (b"[]", b"{", b'{"a": 1}', b"\xff\xff"):
@@ -315,6 +316,7 @@ def test_a_pickle_is_not_looked_at(checkpoint: Path) -> None:
         load_bundle(checkpoint)
 
 
+@pytest.mark.slow
 def test_saving_again_replaces_the_whole(checkpoint_maker: ModuleType, tmp_path: Path) -> None:
     folder = checkpoint_maker.make_checkpoint(tmp_path / "x", seed=1)
     first = load_bundle(folder).info.sha256
@@ -325,6 +327,7 @@ def test_saving_again_replaces_the_whole(checkpoint_maker: ModuleType, tmp_path:
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", range(8))
 def test_a_full_disk_leaves_the_old_checkpoint_whole(
     checkpoint_maker: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int
@@ -353,6 +356,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_whole(
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
+@pytest.mark.slow
 def test_a_save_killed_between_its_two_moves_leaves_one_to_load(tiny_checkpoint: Path, checkpoint: Path) -> None:
     checkpoint.rename(saving.former(checkpoint))
     assert load_bundle(checkpoint).info == load_bundle(tiny_checkpoint).info

@@ -49,6 +49,7 @@ def file(folder: Path, rows: Sequence[Sequence[str]]) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
 def test_translations_and_refusals_are_those_of_one_batch(size: int, tiny: Translator, tmp_path: Path) -> None:
     path = file(tmp_path, [(text,) for text in TEXTS])
@@ -63,6 +64,7 @@ def test_translations_and_refusals_are_those_of_one_batch(size: int, tiny: Trans
     assert told == [*sorted(reasons.items()), (len(TEXTS), "it is not UTF-8")]
 
 
+@pytest.mark.slow
 def test_a_key_goes_before_its_translation(tiny: Translator, tmp_path: Path) -> None:
     path = file(tmp_path, [(str(n * n), "x", text) for n, text in enumerate(TEXTS[:3])])
     (found,) = parts(tiny, path, Translating({"max_length": 9}, keyed=True), 5, ("1", "3"))
@@ -70,6 +72,7 @@ def test_a_key_goes_before_its_translation(tiny: Translator, tmp_path: Path) -> 
     assert found.lines == tuple(zip(("0", "1", "4"), want, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 100])
 def test_scores_are_those_of_the_whole_file(size: int, tiny: Translator, tmp_path: Path) -> None:
     path = file(tmp_path, [(*pair, "x") for pair in PAIRS])
@@ -147,6 +150,7 @@ def test_what_the_command_refuses_is_refused_before_any_work(work: Work, row: st
         cut(Corpus(str(path)), 1, check=work.check)
 
 
+@pytest.mark.slow
 def test_a_worker_says_what_went_wrong(tiny_checkpoint: Path, tiny: Translator, tmp_path: Path) -> None:
     path = file(tmp_path, [("Das Haus.",), ("Park " * 150,)])
     corpus = Corpus(str(path))

@@ -270,6 +270,7 @@ def test_no_output_of_a_random_model_breaks_the_rule(
     assert single == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spare", [0, 16, 10_000])
 def test_a_beam_takes_the_same_however_many_candidates_are_ranked(
     spare: int, digits: tuple[Transformer, SubwordTokenizer], monkeypatch: pytest.MonkeyPatch
@@ -290,6 +291,7 @@ def test_a_beam_takes_the_same_however_many_candidates_are_ranked(
     assert spare or len(looked) > len(every), "with no spare candidates some step lacks one"
 
 
+@pytest.mark.slow
 def test_a_prefix_is_not_judged(digits: tuple[Transformer, SubwordTokenizer]) -> None:
     model, tokenizer = digits
     spans = source_spans(Spelling(spelling(tokenizer)), SOURCES[0], "en", "zh")

@@ -51,6 +51,7 @@ def test_a_beam_as_wide_as_the_tree_equals_brute_force(
     assert finish(search(EagerEngine(model), SOURCE, config, max_length=3)).ids == best
 
 
+@pytest.mark.slow
 def test_coverage_changes_what_is_chosen(checkpoint_maker: ModuleType) -> None:
     plain, strict = (DecodeConfig(method="beam", beam=64, coverage_penalty=beta) for beta in (0.0, 5.0))
     models = [checkpoint_maker.tiny_model(9, 6, seed=seed) for seed in range(4)]

@@ -76,6 +76,7 @@ def test_a_beam_as_wide_as_the_tree_equals_brute_force(
     assert found.truncated == (best[-1] != eos)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("src", [SOURCE, [7, 2], [8, 8, 8, 2]])
 def test_a_beam_of_one_is_greedy(wide: Transformer, src: list[int]) -> None:
     _, greedy = run_through(wide, src, GREEDY)
@@ -165,6 +166,7 @@ def test_a_beam_tells_the_log_probability_that_its_step_holds(wide: Transformer,
     assert all(step.known is not None for step in steps[first is not None :])
 
 
+@pytest.mark.slow
 def test_beams_tell_a_whole_story(wide: Transformer) -> None:
     steps, found = run_through(wide, SOURCE, DecodeConfig(method="beam", beam=4))
     before = None

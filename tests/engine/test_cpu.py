@@ -135,6 +135,7 @@ def test_two_sessions_keep_their_own_gates_and_tokens(make_model: Callable[..., 
             torch.testing.assert_close(session.step(reads[n, t : t + 1]).logits[0], want[n][t], **CLOSE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_a_search_finds_what_it_found_before(make_model: Callable[..., Transformer], method: str) -> None:
     engine = best(make_model())
@@ -144,6 +145,7 @@ def test_a_search_finds_what_it_found_before(make_model: Callable[..., Transform
     assert found.ids == before.ids and found.score == pytest.approx(before.score, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_changed_weight_is_packed_anew_and_a_copy_begins_without(make_model: Callable[..., Transformer]) -> None:
     engine = ready(make_model())
     model = engine.model
@@ -267,6 +269,7 @@ def test_bytes_give_what_the_rounded_weights_give(make_model: Callable[..., Tran
         assert not torch.allclose(step.logits, plain.logits[:, t], atol=1e-3), "nothing was rounded"
 
 
+@pytest.mark.slow
 def test_where_nothing_may_be_written_it_compiles_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def njit(*, cache: bool = False, **settings: object) -> Callable[..., object]:
         if cache:
@@ -333,6 +336,7 @@ def test_a_source_is_read_as_pytorch_reads_it(
     torch.testing.assert_close(cache.cross_values, start.cross_values, **CLOSE)
 
 
+@pytest.mark.slow
 @torch.inference_mode()
 def test_pytorch_reads_several_sources_and_long_ones(
     make_model: Callable[..., Transformer], batch: Batch, monkeypatch: pytest.MonkeyPatch
@@ -358,6 +362,7 @@ def test_a_source_that_is_not_there_is_not_read(make_model: Callable[..., Transf
         engine.encode(torch.ones(1, 9, dtype=torch.long), None)
 
 
+@pytest.mark.slow
 @torch.inference_mode()
 def test_a_shallow_copy_is_another_model(make_model: Callable[..., Transformer], batch: Batch) -> None:
     """`translator.analysis.positions` gives one other tables."""

@@ -183,6 +183,7 @@ def test_graphs_are_lent_to_one_search_at_a_time(
     assert len(made) == 2
 
 
+@pytest.mark.slow
 @torch.inference_mode()
 def test_gated_heads_are_stepped_kernel_by_kernel(
     make_model: Callable[..., Transformer], batch: Batch, made: Made, second: str
@@ -266,6 +267,7 @@ def test_what_cannot_be_captured_is_left_as_it_is(
     assert found.ids == want.ids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"max_positions": 1}])
 def test_what_gives_the_same_is_taken(
     make_model: Callable[..., Transformer], made: Made, second: str, changes: dict[str, int]

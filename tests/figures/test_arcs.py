@@ -30,6 +30,7 @@ def links(figure, group):
     return found
 
 
+@pytest.mark.slow
 def test_every_link_is_drawn_once_with_its_weight(trace):
     weights = trace.cross[0, 0]
     found = links(attention_arcs(weights[None], *names(trace)), "·")

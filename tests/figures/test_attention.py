@@ -21,6 +21,7 @@ def heatmap(trace, **options):
     return attention_heatmap(trace.cross[1, 2], surfaces(trace.reads), surfaces(trace.src), **options)
 
 
+@pytest.mark.slow
 def test_the_heatmap_holds_the_weights_on_a_fixed_scale(trace):
     trace_z = heatmap(trace).data[0]
     np.testing.assert_array_equal(trace_z.z, trace.cross[1, 2])

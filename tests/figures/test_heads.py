@@ -33,6 +33,7 @@ def test_changes_have_zero_at_the_centre_and_their_number_in_the_cell():
         log_prob_change(np.zeros(3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_low_error_stands_out_and_the_chosen_head_is_framed(theme: str):
     rates = np.array([[0.2, 0.9], [0.5, 1.0]])

@@ -25,6 +25,7 @@ def test_no_text_at_all_is_ever_markup(text):
     assert html.unescape(escaped) == plain(text)
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_whatever_is_typed_shows_something_and_can_be_written(text):
     shown = plain(text)

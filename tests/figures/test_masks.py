@@ -6,6 +6,7 @@ from translator.figures.masks import look_ahead_mask, padding_mask
 from translator.figures.style import LIGHT
 
 
+@pytest.mark.slow
 def test_a_row_sees_itself_and_what_came_before():
     z = look_ahead_mask().data[0].z
     assert z.shape == (20, 20)

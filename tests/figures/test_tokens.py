@@ -12,6 +12,7 @@ def texts(fig):
     return [a.text for a in fig.layout.annotations if a.text]
 
 
+@pytest.mark.slow
 def test_every_word_piece_and_id_stands_on_the_strip(make_trace):
     trace = make_trace()
     shown = texts(subword_strip(trace.src, trace.source, line=200))
@@ -30,6 +31,7 @@ def test_a_long_sentence_takes_more_lines(make_trace):
     assert len({(x, y) for x, y in zip(xs, ys, strict=True)}) == len(trace.src) and max(xs) < 20
 
 
+@pytest.mark.slow
 def test_no_text_is_wider_than_its_box(make_trace):
     """Also of a word in one long piece and of Chinese, whose letters are twice as wide."""
     trace = make_trace(source=(("internationalisation", 0), ("图书馆里的书", 1), ("a", 2)))

@@ -51,6 +51,7 @@ def test_gates_differ_by_row_of_the_batch(make_model: Callable[..., Transformer]
         torch.testing.assert_close(found[row], logits(model, batch, Gates(**{kind: gates[:, row]}))[row])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_gradient_is_the_finite_difference(make_model: Callable[..., Transformer], batch: Batch, kind: str) -> None:
     model = make_model().double()

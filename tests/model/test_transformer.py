@@ -222,6 +222,7 @@ def test_embeddings_are_scaled_and_normed_as_asked(make_model: Make) -> None:
     assert normed.embedding_norms[0] is not normed.embedding_norms[1]
 
 
+@pytest.mark.slow
 def test_every_bias_can_be_left_out_alone(make_model: Make) -> None:
     def biases(**changes: object) -> set[str]:
         return {name for name, _ in make_model(**changes).named_parameters() if name.endswith("bias")}
@@ -260,6 +261,7 @@ def test_matrices_start_within_xaviers_bounds() -> None:
     assert 0.97 / 8 < float(up.abs().max()) <= 1 / 8
 
 
+@pytest.mark.slow
 def test_dropout_is_on_in_training_alone(make_model: Make, batch: Batch) -> None:
     src_ids, src_keep, tgt_ids = batch
     for setting in ("dropout", "attention_dropout"):

@@ -81,6 +81,7 @@ def test_a_further_trace_of_an_everyday_sentence_costs_a_notebook_little(text: s
     assert 10_000 < cost(translator.explore(translator.load("de-en", device="cpu").translate(text))) <= FURTHER
 
 
+@pytest.mark.slow
 def test_a_short_trace_comes_whole_and_a_long_one_in_parts(make_trace: Callable[..., Trace]) -> None:
     short = make_trace(0)
     sent = sent_maps(short, ("cross", 1, 2))
@@ -97,6 +98,7 @@ def test_a_short_trace_comes_whole_and_a_long_one_in_parts(make_trace: Callable[
     np.testing.assert_allclose(unpack(zlib.decompress(packed), "d4"), long.cross[1, 2].ravel(), atol=5.1e-5)
 
 
+@pytest.mark.slow
 def test_a_small_picture_has_the_largest_weight_of_each_block() -> None:
     weights = np.random.default_rng(3).dirichlet(np.full(61, 0.2), (6, 8, 47))
     found = small_pictures(weights)

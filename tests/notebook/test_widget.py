@@ -22,6 +22,7 @@ from translator.ui.payload import unpack
 MakeTrace = Callable[..., Trace]
 
 
+@pytest.mark.slow
 def test_a_page_gets_what_it_asks_for(make_trace: MakeTrace, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = make_trace(3)
     widget: Any = translator.explore(trace)
@@ -52,6 +53,7 @@ def test_what_cannot_be_shown_is_refused(make_trace: MakeTrace) -> None:
     assert widget.cell is None and widget.weights.shape == (9, 9)
 
 
+@pytest.mark.slow
 def test_self_attention_alone_has_one_kind() -> None:
     maps = [np.full((1, 2, 3, 3), 1 / 3)]
     widget: Any = translator.head_view(maps, ["[CLS]", "a", "b"], layer=0, heads=[1])

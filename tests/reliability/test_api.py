@@ -105,6 +105,7 @@ def test_refusals_are_the_pages(client: Client, arguments: tuple[Any, ...], said
             client.predict(*arguments, api_name=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [{}, [], {"text": TEXT, "beam": 4}, {"data": [TEXT]}, {"direction": "de-en"}])
 def test_a_call_of_another_shape_never_reaches_gradio(http: httpx.Client, body: Any) -> None:
     event, refusal = answer(http, CALLS[0], body)

@@ -24,6 +24,7 @@ LOGGERS = ["translator.ui", "mcp.server.lowlevel.server", "mcp.shared.anything"]
 """The second and third are silenced, for they write what they read."""
 
 
+@pytest.mark.slow
 def test_mcp_is_off_unless_asked_for(live: Any) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     with httpx.Client(base_url=live.url, timeout=60) as http:

@@ -300,6 +300,7 @@ def test_any_body_is_refused_or_becomes_sound_json(call: str, values: Any) -> No
     json.loads(json.dumps(clean, allow_nan=False, ensure_ascii=False).encode("utf-8"))
 
 
+@pytest.mark.slow
 @given(CALLS, st.binary(max_size=200))
 def test_any_bytes_are_refused_or_become_sound_json(call: str, body: bytes) -> None:
     try:

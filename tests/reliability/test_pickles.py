@@ -58,6 +58,7 @@ def _plain_zip(path: Path, bomb: object) -> None:
 KINDS = (_raw, _old_protocol, _torch_zip, _torch_legacy, _nested, _plain_zip)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__.strip("_"))
 def test_no_pickle_is_ever_run(tiny_checkpoint: Path, tmp_path: Path, kind: Callable[[Path, object], None]) -> None:
     canary = tmp_path / "canary"

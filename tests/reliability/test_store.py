@@ -34,6 +34,7 @@ def test_ten_thousand_inserts_stay_within_the_bytes(make_trace: Callable[..., Tr
     assert store.get(ids[0], ("sha", "text", 0)) is None
 
 
+@pytest.mark.slow
 def test_the_estimate_is_what_is_allocated(make_trace: Callable[..., Trace]) -> None:
     tracemalloc.start()
     try:

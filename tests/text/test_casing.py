@@ -65,6 +65,7 @@ def test_a_language_without_words_is_left_alone() -> None:
     assert restore_casing("le train", {}) == "le train"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_what_is_read_is_as_long_as_what_was_typed_and_read_alike_again(language: str) -> None:
     written, draw = shipped_casing(language), random.Random(3)

@@ -83,6 +83,7 @@ def test_alphabetic_words_are_those_of_nltks_tokenizer(odd_texts, data):
     assert words(text, "de") == list(RegexpTokenizer(segment._WORD).span_tokenize(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "want"),
     [

@@ -103,6 +103,7 @@ def test_any_ids_have_a_text_and_places_in_it(subwords, data, language, prefix_s
     assert spans == sorted(spans)
 
 
+@pytest.mark.slow
 def test_stray_bytes_read_as_the_replacement_character(subwords):
     tokenizer = subwords["en"]
     ids = [4 + byte for byte in "ä".encode()] + [4 + 0xE4, 4 + 0xC3] + [4 + ord("a")]
@@ -256,6 +257,7 @@ def test_a_long_text_takes_time_in_proportion(subwords, run):
         assert took[1] < 30 * took[0] + 0.2  # quadratic time would take 64 times as long
 
 
+@pytest.mark.slow
 def test_threads_share_a_tokenizer(subwords, monkeypatch):
     monkeypatch.setattr("translator.text.subword._CACHED_PRETOKENS", 3)
     tokenizer, texts, wrong = subwords["en"], [f"The cat{i} sat on the mat {i}." for i in range(50)], []

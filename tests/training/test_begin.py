@@ -124,6 +124,7 @@ def test_another_checkpoint_is_refused_once_it_was_trained(
         train_run(replace(config, model=None), toy_data, tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_begun_with_is_refused(
     toy_config: Make, toy_data: Path, toy_checkpoint: Path, tiny_marian: Path, tmp_path: Path
 ) -> None:

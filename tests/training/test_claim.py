@@ -88,6 +88,7 @@ def test_other_sentences_are_refused_and_nothing_is_touched(
     assert trainer.progress.step == 4
 
 
+@pytest.mark.slow
 def test_where_nothing_was_trained_other_sentences_begin_anew(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     run, data = tmp_path / "run", tmp_path / "data"
     _, corpus = build(toy_config()[0], toy_data, run)
@@ -159,6 +160,7 @@ def test_a_checkpoint_is_no_folder_for_a_run(
     assert digests(tiny_checkpoint) == before
 
 
+@pytest.mark.slow
 def test_where_nothing_was_trained_other_settings_begin_anew(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     _, corpus = build(toy_config()[0], toy_data, run)
@@ -178,6 +180,7 @@ def test_what_lies_beyond_the_state_is_not_averaged(toy_config: Make, toy_data: 
     assert [path.name for path in sorted(run.glob("weights-*.pt"))] == ["weights-000000002.pt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [[1], {"model": {}}, {"progress": 3}, {"progress": {"pace": 3}}, {"progress": {}}])
 def test_a_state_of_something_else_is_named(toy_config: Make, toy_data: Path, tmp_path: Path, content: object) -> None:
     run = tmp_path / "run"

@@ -47,6 +47,7 @@ def same(one: Evaluation, other: Evaluation) -> bool:
     return dataclasses.replace(one, seconds=1.0) == dataclasses.replace(other, seconds=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"method": "greedy"}, {"method": "beam", "beam": 2}])
 def test_scores_are_sacrebleus_over_all_references(engine: Translator, settings: dict[str, Any]) -> None:
     found = evaluate(engine, PAIRS, "news", max_length=12, **settings)
@@ -71,6 +72,7 @@ def test_a_refused_source_is_named_and_scores_as_nothing(engine: Translator) -> 
     assert found.refused[0].startswith("source 2: the text has ") and "so shorten it" in found.refused[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", [2, 3, 5])
 def test_shared_work_gives_what_one_process_gives(engine: Translator, world: int) -> None:
     barrier, values = threading.Barrier(world), {}
@@ -127,6 +129,7 @@ def test_loops_are_four_tokens_three_times_in_a_row(ids: list[int], looping: boo
     assert loops(ids) == brute
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_and_writes_json(
     tiny_checkpoint: Path, test_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -129,6 +129,7 @@ def test_what_cannot_guide_is_named(values: dict, words: str) -> None:
         from_dict(TrainConfig, {"name": "n", "src": "de", "tgt": "en", **values})
 
 
+@pytest.mark.slow
 def test_a_head_that_the_model_lacks_is_named(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     config, _ = toy_config(guided=0.05, guided_head=(0, 2), guiding_head=(0, 1))
     with pytest.raises(InputError, match=r"guided_head is \(0, 2\); the decoder has layers 0 to 0 and heads 0 to 1"):

@@ -47,6 +47,7 @@ def plan(**changes: object) -> HoldOut:
     return from_dict(HoldOut, {"sides": ["de", "en"], "draw": {"stories": 3}, "mono": {"voice": 1}, **changes})
 
 
+@pytest.mark.slow
 def test_sets_and_their_near_copies_are_taken_out(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     told = prepare(plan(), data, out)
@@ -72,6 +73,7 @@ def test_the_same_seed_gives_the_same_bytes(data: Path, tmp_path: Path) -> None:
     assert one == two and one[1] != other[1]
 
 
+@pytest.mark.slow
 def test_a_share_of_a_corpus_can_be_kept(data: Path, tmp_path: Path) -> None:
     prepare(plan(keep={"numbers": 0.25}), data, tmp_path / "out")
     kept = sum(pair.corpus == "numbers" for pair in read_pairs(tmp_path / "out" / "train.tsv.gz"))
@@ -132,6 +134,7 @@ def test_what_cannot_be_drawn_is_named(data: Path, tmp_path: Path) -> None:
             plan(**changes)
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_train_reads(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "hold.json"
     config.write_text(json.dumps({"sides": ["de", "en"], "draw": {"stories": 3}}), encoding="utf-8")
@@ -150,6 +153,7 @@ def test_the_kept_recipes_draw_enough(name: str) -> None:
     assert (found.least, found.most) == (8, 20) and "tatoeba" not in found.draw
 
 
+@pytest.mark.slow
 def test_target_sentences_alone_are_kept_by_share(data: Path, tmp_path: Path) -> None:
     """Of the target's monolingual file and of another pair's corpora, without near copies of held targets."""
     with gzip.open(data / "mono" / "en.tsv.gz", "wt", encoding="utf-8") as file:
@@ -169,6 +173,7 @@ def test_target_sentences_alone_are_kept_by_share(data: Path, tmp_path: Path) ->
         plan(target_other={"de-fr": {"talk": 1}})
 
 
+@pytest.mark.slow
 def test_another_target_language_joins_train_behind_its_tag(data: Path, tmp_path: Path) -> None:
     """Sources in the pair's own direction, without near copies of held sources; the rest of train is as without."""
     (data / "fr-de").mkdir()

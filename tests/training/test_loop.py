@@ -190,6 +190,7 @@ def test_bfloat16_learns_too(toy_config: Make, toy_data: Path, tmp_path: Path, m
     assert losses[-1] < 0.9 * losses[0]
 
 
+@pytest.mark.slow
 def test_accumulated_batches_weigh_by_their_tokens(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     """The gradient of two batches is that of the mean over all their tokens, whatever their sizes."""
     config, _ = toy_config(model={"dropout": 0.0}, accumulate=2, steps=1, clip=0.0)
@@ -222,6 +223,7 @@ def test_every_level_of_vocabulary_trains(toy_config: Make, toy_data: Path, tmp_
         assert not config.joint_vocab or len(corpus.src) == len(corpus.tgt) == 14  # 10 letters, 4 special tokens
 
 
+@pytest.mark.slow
 def test_what_cannot_be_trained_is_refused(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     config, _ = toy_config(max_tokens=100)
     with pytest.raises(InputError, match="max_tokens is 100; the model reads at most 64 tokens"):
@@ -234,6 +236,7 @@ def test_what_cannot_be_trained_is_refused(toy_config: Make, toy_data: Path, tmp
         build(config, toy_data, tmp_path / "c", device="tpu")
 
 
+@pytest.mark.slow
 def test_a_state_that_is_damaged_is_not_trained_over(toy_config: Make, toy_data: Path, tmp_path: Path) -> None:
     config, _ = toy_config()
     trainer, _ = build(config, toy_data, tmp_path / "run")

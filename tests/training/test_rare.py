@@ -57,6 +57,7 @@ def made_of(
     return list(candidates(rare, pairs, dictionary, near, plan))
 
 
+@pytest.mark.slow
 def test_both_sides_are_replaced_and_nothing_else() -> None:
     pairs = sentences()
     made = made_of(["yacht", "scan", "perth"], pairs)

@@ -44,6 +44,7 @@ def test_the_others_rise_for_warmup_steps_and_fall_as_named(schedule: str, step:
     assert learning_rate(config(schedule), step, d_model=64) == pytest.approx(0.01 * part, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["noam", "inverse_sqrt", "cosine", "trapezoid"])
 def test_no_schedule_jumps(schedule: str) -> None:
     rates = [learning_rate(config(schedule), step, d_model=64) for step in range(1, 1001)]

@@ -115,6 +115,7 @@ def test_without_the_package_it_is_named(folder: Path, monkeypatch: pytest.Monke
         load_adapted(str(folder))
 
 
+@pytest.mark.slow
 def test_a_model_larger_than_the_memory_is_refused(folder: Path) -> None:
     models = Models(offered(adapted=[str(folder)]), device="cpu", memory=1000, largest=1000)
     with pytest.raises(CheckpointError, match=r"tiny-t5 takes 0\.0 GiB; models may take 0\.0 GiB here.*--memory"):

@@ -135,6 +135,7 @@ def test_the_page_without_a_server_of_ours_translates_behind_the_guard(page: Tes
     assert page.get("/").headers["x-content-type-options"] == "nosniff" and "Attention Explorer" in page.get("/").text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/docs", "/openapi.json", "/gradio_api/heartbeat/x", "/monitoring"])
 def test_foreign_routes_of_a_mounted_page_are_denied(page: TestClient, path: str) -> None:
     assert page.get(path).status_code == 404
@@ -150,6 +151,7 @@ async def health(models: Models) -> None:
     await replica.check_health()
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_replica_is_healthy_while_one_checkpoint_can_be_used(tiny_checkpoint: Path, tmp_path: Path) -> None:
     models = Models({"de-en": tiny_checkpoint, "no-ne": tmp_path}, device="cpu")

@@ -34,6 +34,7 @@ def english() -> set[str]:
     return found | {each for each in told if each}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", frontend.LANGUAGES)
 def test_every_sentence_is_translated_and_keeps_its_holes(language: str) -> None:
     table = frontend.locales()[language]

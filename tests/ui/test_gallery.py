@@ -68,6 +68,7 @@ def test_a_former_gallery_is_replaced_and_nothing_else_is(tiny_checkpoint: Path,
     assert (tmp_path / "README.md").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_another_sites_index_is_not_overwritten(tiny_checkpoint: Path, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<h1>My site</h1>")
     with pytest.raises(InputError, match="is not part of a gallery and would be overwritten"):

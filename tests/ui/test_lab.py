@@ -123,6 +123,7 @@ def drawn_words(figure: dict) -> set[str]:
     return {each["title"]["text"] for each in axes + bars if each.get("title", {}).get("text")}
 
 
+@pytest.mark.slow
 def test_one_translation_serves_every_question(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models = Models({"de-en": tiny_checkpoint}, device="cpu")
     asked = {"text": "Das Haus ist alt.", "direction": "de-en"}
@@ -300,6 +301,7 @@ def test_the_choices_are_those_of_the_analysis() -> None:
     assert (lab_registry.BOTH, *get_args(patching.What)) == lab_registry.STATES
 
 
+@pytest.mark.slow
 def test_a_flow_that_nobody_waits_for_is_stopped(tiny_checkpoint: Path) -> None:
     model = Models({"de-en": tiny_checkpoint}, device="cpu").get("de-en")
     trace = model.translate("Das Haus ist alt.", method="greedy")

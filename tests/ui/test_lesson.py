@@ -48,6 +48,7 @@ def light(message: dict[str, Any]) -> dict[str, Any]:
     return json.loads(message["figure"])["light"]
 
 
+@pytest.mark.slow
 def test_twelve_stations_each_with_words_code_and_an_equation() -> None:
     assert len(STATIONS) == 12 and list(sentence.BUILDERS) == list(course.CODE) == list(EQUATIONS)
     assert markdown().count("$$") == 24
@@ -169,6 +170,7 @@ def lines(message: dict[str, Any]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {each["name"]: (decoded(each["x"]), decoded(each["y"])) for each in light(message)["data"]}
 
 
+@pytest.mark.slow
 def test_without_the_scale_the_rows_are_sharper(model: Translator) -> None:
     scaled, plain = shown(model, "scores"), shown(model, "scores", **{"divide by": "one"})
     name = "entropy of a row (nats)"
@@ -177,6 +179,7 @@ def test_without_the_scale_the_rows_are_sharper(model: Translator) -> None:
     assert not np.allclose(cells(plain), cells(scaled))
 
 
+@pytest.mark.slow
 def test_the_padding_mask_hides_what_fills_up(model: Translator) -> None:
     mask, ids = cells(shown(model, "masks", view="padding")), model.source_ids(TEXT)
     assert mask.shape == (3, len(ids)) and mask[0].all()
@@ -218,6 +221,7 @@ def test_an_option_that_is_no_number_is_refused(model: Translator, value: Any) -
 """What the source documents draw, at their sizes (docs/lesson.md), as the page gets it, against the formula."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["interleaved", "concatenated"])
 def test_positions_are_the_documents(model: Translator, layout: str) -> None:
     def wave(position: int, column: int, width: int) -> float:
@@ -242,6 +246,7 @@ def test_the_pairs_are_the_documents(model: Translator) -> None:
         np.testing.assert_allclose(pairs[f"cosine, pair {pair}"][1], np.cos(phase), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_mask_of_twenty_positions(model: Translator) -> None:
     keep = cells(shown(model, "masks", view="20 positions"))
     assert keep.tolist() == [[1] * (row + 1) + [0] * (19 - row) for row in range(20)]
@@ -262,6 +267,7 @@ def test_smoothing_is_the_documents(model: Translator, smoothing: float) -> None
     np.testing.assert_allclose(y, want, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_warm_ups_are_the_documents_and_ones_own(model: Translator) -> None:
     found = lines(shown(model, "training", view="learning rate", d_model=128, warmup=1000))
     assert list(found) == ["512:4000", "512:8000", "256:4000", "128:1000"]
@@ -274,6 +280,7 @@ def test_the_warm_ups_are_the_documents_and_ones_own(model: Translator) -> None:
         assert (x[0], x[-1]) == (1, 20_000)
 
 
+@pytest.mark.slow
 def test_a_run_shows_what_it_learnt_from_and_what_was_held_out(tiny_checkpoint: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(tiny_checkpoint, tmp_path / "logged")
     records = [{"step": 5, "nll": 4.0, "accuracy": 0.25}, {"step": 9, "dev_nll": 3.0, "dev_bleu": 7.5}]
@@ -308,6 +315,7 @@ def test_the_table_of_figures_names_what_there_is(model: Translator) -> None:
             assert view in {each["name"] for each in shown(model, STATIONS[int(number) - 1])["views"]}, view
 
 
+@pytest.mark.slow
 def test_a_run_without_a_log_says_so(model: Translator) -> None:
     assert "log.jsonl" in json.loads(shown(model, "training", view="this model's run")["figure"])["error"]
 

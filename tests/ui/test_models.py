@@ -75,6 +75,7 @@ def test_warming_stops_at_half_of_the_memory(tiny_checkpoint: Path, weight: int)
     assert list(models.held) == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_warmed_does_not_keep_the_others_waiting(
     tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_model_that_cannot_be_warmed_does_not_keep_the_others_waiting(
     assert list(models.held) == ["b"] and "a could not be warmed" in caplog.text
 
 
+@pytest.mark.slow
 def test_what_could_not_be_loaded_is_tried_again_after_a_minute(
     tiny_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +195,7 @@ def test_a_direction_may_name_two_languages_of_a_checkpoint_that_has_many(tiny_m
     assert one.translation == expected.translation and one.checkpoint == expected.checkpoint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", ["nllb:klingon-eng_Latn", "nllb:deu_Latn-klingon"])
 def test_a_language_that_a_checkpoint_lacks_is_refused_in_words(tiny_multilingual: Path, bad: str) -> None:
     models = Models({"nllb": tiny_multilingual}, device="cpu")

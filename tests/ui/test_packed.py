@@ -83,6 +83,7 @@ def test_nobody_gets_the_page_of_another_name_or_packing(other: str) -> None:
     assert maker.made == 2
 
 
+@pytest.mark.slow
 def test_names_that_a_stranger_makes_up_take_bounded_memory() -> None:
     maker = Maker()
     page = KeptPage(maker, makes=Rate(1e9, 1e9))
@@ -92,6 +93,7 @@ def test_names_that_a_stranger_makes_up_take_bounded_memory() -> None:
     assert maker.made == 3 * KEPT + 1  # what is asked for again and again stays
 
 
+@pytest.mark.slow
 def test_of_ten_thousand_names_a_few_are_made_and_others_find_their_page() -> None:
     """Each costs 60 ms of the loop that serves all."""
     maker = Maker()

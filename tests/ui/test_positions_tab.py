@@ -31,6 +31,7 @@ def test_a_size_that_cannot_be_is_named(length: Any, depth: Any, named: str) -> 
         positions_tab._draw(Models({"a": "a"}), "sinusoidal", "interleaved", length, depth, "0")
 
 
+@pytest.mark.slow
 def test_a_browsers_whole_numbers_are_taken() -> None:
     assert len(positions_tab._draw(Models({"a": "a"}), "sinusoidal", "interleaved", 8.0, 32, "0, 1")) == 3
 

@@ -83,6 +83,7 @@ def opened(message: dict[str, Any]) -> dict[str, Any]:
     return {**message, **weights}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(STORED))
 def test_the_server_says_what_is_stored(said: dict[str, Any], name: str) -> None:
     """Else, if the protocol was meant to change: python tests/protocol_maker.py"""

@@ -25,6 +25,7 @@ def asked(trace: Any, prefix: object) -> dict[str, Any]:
     return {"text": trace.source, "direction": "tiny", "settings": asdict(trace.settings), "prefix": prefix}
 
 
+@pytest.mark.slow
 def test_it_begins_with_the_given_tokens_and_is_what_a_forced_search_gives(
     functions: dict[str, Callable[[dict], dict]], tiny: Translator
 ) -> None:

@@ -102,6 +102,7 @@ def test_the_health_of_a_trace_leaves_out_the_padding_that_was_read(
     assert trace_health(fixed, trace) == health(fixed, "Ich renne.")
 
 
+@pytest.mark.slow
 def test_a_text_is_tokenised_once_a_translation(tiny_checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models, count = Models({"de-en": tiny_checkpoint}, device="cpu"), 0
     src = models.get("de-en").bundle.src

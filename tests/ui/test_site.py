@@ -35,6 +35,7 @@ def test_the_manifest_names_every_file_with_its_size_and_hash(site: Path) -> Non
         assert (len(data), hashlib.sha256(data).hexdigest()) == (entry["size"], entry["sha256"])
 
 
+@pytest.mark.slow
 def test_what_opens_without_a_network_is_there(site: Path) -> None:
     for name in json.loads((site / "shell.json").read_text(encoding="utf-8")):
         path = site / name.partition("?")[0]
@@ -57,6 +58,7 @@ def test_what_the_page_opens_with_is_asked_for_before_the_style_sheet(site: Path
     assert script.start() < page.index('rel="stylesheet"')
 
 
+@pytest.mark.slow
 def test_what_opens_the_page_stays_within_600_kb(site: Path) -> None:
     """Engine and plotly.js included, as a host that compresses sends it."""
     assert sizes(site)["page"] <= 600_000
