@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +162,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--webkit", action="store_true", help="time WebKitGTK too; `make engines` installs what that takes"
     )
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.webkit and find_spec("selenium") is None:
+        parser.error("--webkit needs the package selenium, which `make engines` installs")
+    return args
 
 
 def main() -> int:
