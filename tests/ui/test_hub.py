@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ import translator
 from tests import forked
 from tests.waiting import until
 from translator.errors import BusyError, CheckpointError, InputError
+from translator.ui import reach
 from translator.ui.hub import Hub
 from translator.ui.hub_answers import hub_functions
 from translator.ui.models import Models
@@ -236,12 +238,17 @@ def test_without_a_network_the_list_says_so_and_nothing_else_changes(tmp_path: P
 
 
 @pytest.mark.slow
-def test_the_hub_is_not_asked_before_the_list_is_looked_at(hub: Hub, served: Any) -> None:
+def test_the_hub_is_not_asked_before_the_list_is_looked_at(
+    hub: Hub, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for _ in range(5):
         assert hub.told(looks=False)["reached"] is None
         time.sleep(0.1)
     assert not served.asked
-    assert hub.told()["reached"] is None
+    go, answers = threading.Event(), reach._answers
+    monkeypatch.setattr(reach, "_answers", lambda *asked: go.wait(10) and answers(*asked))
+    assert hub.told()["reached"] is None  # it does not wait for the answer
+    go.set()
     until(lambda: hub.told()["reached"] is True)
 
 
