@@ -41,6 +41,22 @@ const lab = (views: LabView[] = questions[0].views) => {
 };
 const turn = () => new Promise((done) => setTimeout(done));
 
+it("keeps its tabs while an answer comes: one may be pressed just then", async () => {
+  const { made, find, asked } = lab([view("why"), view("cell")]);
+  const tab = (name: string) => find(`.lab-views [data-view="${name}"]`);
+  made.pose("why", { key: null });
+  void made.look();
+  const cell = tab("cell");
+  await turn();
+  asked[0].answer({ ...lines("an answer"), chosen: { key: 3 } });
+  await turn();
+  expect(tab("cell")).toBe(cell);
+  cell.click();
+  expect(tab("cell").getAttribute("aria-selected")).toBe("true");
+  expect(tab("why").getAttribute("aria-selected")).toBe("false");
+  expect(tab("why").tabIndex).toBe(-1);
+});
+
 it("shows what answers first until the whole answer comes", async () => {
   const { made, find, asked, shown } = lab();
   void made.look();

@@ -9,6 +9,7 @@ import { Chosen } from "./chosen";
 import { type Options, fieldOf } from "./form";
 import { examplePair } from "./pairs";
 import type { Requests } from "./requests";
+import { replaceTabs, walk } from "./tabs";
 import { makeTake } from "./take";
 import { type Find, makeWaiting } from "./waiting";
 
@@ -17,18 +18,6 @@ const NEEDED: Record<string, string[]> = { force: ["target"], patch: ["other", "
 
 /** The view that says how far it is. */
 const TELLS = "patch";
-
-/** Arrow keys walk a row of tabs. */
-const walk = (event: KeyboardEvent): void => {
-  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!step) return;
-  const row = event.currentTarget as HTMLElement;
-  const tabs = [...row.children] as HTMLElement[];
-  const at = tabs.indexOf(document.activeElement as HTMLElement);
-  event.preventDefault();
-  tabs[(at + step + tabs.length) % tabs.length].click();
-  row.querySelector<HTMLElement>('[aria-selected="true"]')!.focus();
-};
 
 export interface QuestionsProps {
   find: Find;
@@ -40,14 +29,6 @@ export interface QuestionsProps {
   /** Ask about another sentence. */
   ask: (text: string) => void;
 }
-
-/** Put other tabs into a row; the keyboard stays on the tab where it was. */
-const replaced = (row: HTMLElement, name: string, tabs: HTMLElement[]): void => {
-  row.setAttribute("aria-label", name);
-  const at = [...row.children].indexOf(document.activeElement!);
-  row.replaceChildren(...tabs);
-  tabs[at]?.focus();
-};
 
 export class Questions {
   private question: LabQuestion;
@@ -156,8 +137,8 @@ export class Questions {
     const views = this.question.views.map((each) =>
       this.tab("data-view", each, each === this.view, () => this.open(each)),
     );
-    replaced(this.find(".lab-questions"), t("Questions"), questions);
-    replaced(this.find(".lab-views"), t("Views"), views);
+    replaceTabs(this.find(".lab-questions"), t("Questions"), questions);
+    replaceTabs(this.find(".lab-views"), t("Views"), views);
   }
   paint(): void {
     const { name, says, source, fields } = this.view;
