@@ -1,5 +1,6 @@
 /* The page's language, and the languages of a translation. */
 
+import { fetchOnce } from "../dom/early";
 import { type Tables, playing } from "../dom/scene";
 import { recall } from "../dom/storage";
 
@@ -40,7 +41,7 @@ export const fetchWords = async (language: string): Promise<void> => {
   const address = window.__explorerData?.words?.[language];
   if (!address || tables()[language]) return;
   try {
-    const answer = await fetch(address);
+    const answer = await fetchOnce(address);
     if (!answer.ok) return;
     const words = (await answer.json()) as Tables[string];
     window.__explorerLocales = { ...window.__explorerLocales, [language]: words };

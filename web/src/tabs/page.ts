@@ -29,6 +29,8 @@ export interface PageData {
   lab?: LabQuestion[];
   /** Where each language's words are, if they come only when it is chosen. */
   words?: Record<string, string>;
+  /** Answers that were asked for before the page's script had come, by address. */
+  early?: Record<string, Promise<Response>>;
   /** What an exported site says of itself. */
   site?: unknown;
 }

@@ -1,10 +1,11 @@
 /* Stored translations of the examples. */
 
+import { fetchOnce } from "../../dom/early";
 import type { TracePayload } from "../../protocol/messages";
 import { pageData } from "../../tabs/page";
 
 const request = async (id: string): Promise<TracePayload> => {
-  const answer = await fetch(pageData().address + id + ".json");
+  const answer = await fetchOnce(pageData().address + id + ".json");
   if (!answer.ok) throw new Error(String(answer.status));
   return answer.json();
 };

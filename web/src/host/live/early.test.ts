@@ -15,19 +15,17 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.unstubAllGlobals();
   vi.resetModules();
   delete window.__explorerData;
   history.replaceState(null, "", "/");
 });
+const asked = vi.fn((address: string) => Promise.resolve(new Response(`{"from": "${address}"}`)));
 const ahead = async () => {
-  // not put into the page, which would ask for them
-  const append = vi.spyOn(document.head, "append").mockImplementation(() => undefined);
+  asked.mockClear();
+  vi.stubGlobal("fetch", asked);
   await import("./early");
-  return append.mock.calls.flat().map((node) => {
-    const of = (name: string) => (node as Element).getAttribute(name);
-    expect(["rel", "as", "crossorigin"].map(of)).toEqual(["preload", "fetch", ""]);
-    return of("href");
-  });
+  return asked.mock.calls.map(([address]) => address);
 };
 
 it("what the page opens with is on its way: its example and its words", async () =>
@@ -41,4 +39,20 @@ it("is that of the direction that the address asks for", async () => {
 it("is no example where a sentence is linked to", async () => {
   history.replaceState(null, "", "/#t=Guten+Tag&d=de-en");
   expect(await ahead()).toEqual(["words/de.json"]);
+});
+
+it("comes once: who asks for it takes the answer that is on its way", async () => {
+  await ahead();
+  const { stored } = await import("../gradio/stored");
+  expect(await stored("de-park")).toEqual({ from: "examples/de-park.json" });
+  expect(asked).toHaveBeenCalledTimes(2);
+  expect(await stored("de-park")).toEqual({ from: "examples/de-park.json" }); // fetched again
+  expect(asked).toHaveBeenCalledTimes(3);
+});
+
+it("is asked for once more where it did not come", async () => {
+  asked.mockImplementationOnce(() => Promise.reject(new Error("no network")));
+  await ahead();
+  const { stored } = await import("../gradio/stored");
+  expect(await stored("de-park")).toEqual({ from: "examples/de-park.json" });
 });

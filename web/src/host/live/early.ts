@@ -1,7 +1,7 @@
 /* Stands at the end of data.js: what the page opens with is on its way before the page's script has
    come. */
 
-import { el } from "../../dom/element";
+import { askEarly } from "../../dom/early";
 import { pageLanguage } from "../../i18n/language";
 import { firstExample, pageData } from "../../tabs/page";
 import { linked, opensWith } from "./site";
@@ -10,5 +10,4 @@ const { address, words } = pageData();
 // which is translated, or asked for, later
 const example = linked() ? undefined : firstExample(opensWith());
 for (const href of [example && `${address}${example.id}.json`, words?.[pageLanguage()]])
-  if (href)
-    document.head.append(el("link", { rel: "preload", as: "fetch", href, crossorigin: "" }));
+  if (href) askEarly(href);
