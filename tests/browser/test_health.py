@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from benchmarks.shown import settle, wait_translated
 
 pytestmark = pytest.mark.browser
-STRIP = "document.querySelector('#input-health').innerText.replace(/\\s+/g, ' ')"
+STRIP = "document.querySelector('#input-health').innerText.replace(/\\s+/g, ' ').trim()"
 
 
 def test_the_split_is_shown_before_anything_is_translated(open_page: Callable[..., Page]) -> None:
