@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 DRIVER, SCREEN = shutil.which("WebKitWebDriver"), shutil.which("Xvfb")
@@ -15,9 +16,16 @@ PATIENCE = 240
 """Seconds that a script may take."""
 
 
+NO_BARS = "* { min-width: 0; min-height: 0; padding: 0; margin: 0; border-width: 0; font-size: 1px; }"
+"""The browser's own buttons would make its window 640 pixels wide at least."""
+
+
 @contextmanager
-def webkit() -> Iterator[Any]:
+def webkit(home: Path | None = None, language: str | None = None) -> Iterator[Any]:
     """A browser of selenium, on a screen that is only in memory.
+
+    One with a `home` is for tests: it puts downloads into that folder's `downloads`, may be as narrow as a phone, reads
+    the language ("de-DE"), which the system must know, and nobody waits until a page has loaded.
 
     Raises:
         RuntimeError: the driver or Xvfb is not installed.
@@ -41,11 +49,26 @@ def webkit() -> Iterator[Any]:
             "NO_PROXY": "127.0.0.1",
             "no_proxy": "127.0.0.1",
         }
+        options = webdriver.webkitgtk.options.Options()
+        if home:
+            own |= _settle(home)
+            options.page_load_strategy = "none"
+        if language:
+            own |= {"LC_ALL": f"{language.replace('-', '_')}.UTF-8", "LANGUAGE": language.replace("-", "_")}
         service = webdriver.webkitgtk.service.Service(DRIVER, env={**os.environ, **own})
-        browser = webdriver.WebKitGTK(options=webdriver.webkitgtk.options.Options(), service=service)
+        browser = webdriver.WebKitGTK(options=options, service=service)
         browser.set_script_timeout(PATIENCE)
         try:
             yield browser
         finally:
             browser.quit()
             screen.terminate()
+
+
+def _settle(home: Path) -> dict[str, str]:
+    """Make the folder of a browser's settings; the environment that leads there."""
+    (home / "downloads").mkdir(parents=True)
+    (home / "gtk-3.0").mkdir()
+    (home / "gtk-3.0" / "gtk.css").write_text(NO_BARS, encoding="utf-8")
+    (home / "user-dirs.dirs").write_text(f'XDG_DOWNLOAD_DIR="{home / "downloads"}"\n', encoding="utf-8")
+    return {"XDG_CONFIG_HOME": str(home)}

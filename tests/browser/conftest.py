@@ -63,30 +63,23 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.fixture(scope="session")
-def safari() -> Iterator[Any]:
-    """WebKitGTK's driver."""
-    from benchmarks.webkit import webkit
-
-    with webkit() as started:
-        yield started
-
-
 if WEBKIT:
 
     @pytest.fixture(scope="session")
-    def browser(safari: Any) -> Any:
+    def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         """WebKit in place of Chromium."""
-        from tests.browser.webkit.page import Browser
+        from tests.browser.webkit.context import Browser
 
-        return Browser(safari, PATIENCE)
+        started = Browser(tmp_path_factory.mktemp("webkit"), PATIENCE)
+        yield started
+        started.close()
 
     @pytest.fixture(scope="session")
-    def regular(safari: Any) -> Any:
+    def regular(browser: Any) -> Any:
         """The visitor who comes again, in WebKit."""
-        from tests.browser.webkit.page import Regular
+        from tests.browser.webkit.context import Regular
 
-        return Regular(safari, PATIENCE)
+        return Regular(browser)
 
     @pytest.fixture(autouse=True)
     def _expected(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:

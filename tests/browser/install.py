@@ -14,6 +14,7 @@ from pathlib import Path
 
 # The shell draws the same pages and takes a third less of the processor: it has no window to draw around them.
 SHELL = "chromium-headless-shell"
+LANGUAGES = ("en_GB", "en_US", "de_DE", "fr_FR", "zh_CN")
 NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -98,16 +99,29 @@ def ensure() -> str:
 def ensure_webkit() -> str:
     """The path of WebKitGTK's driver, installed first where there is none, with a screen in memory to draw on.
 
+    It speaks the languages that the system has, and gets those of the tests.
+
     Raises:
         RuntimeError: there is none and none could be installed.
     """
-    names = ("WebKitWebDriver", "Xvfb")
-    if not all(map(shutil.which, names)):
-        _apt("webkit2gtk-driver", "xvfb", "fonts-noto-cjk")
-    path, screen = map(shutil.which, names)
+    names = ("WebKitWebDriver", "Xvfb", "localedef")
+    languages = _unknown()
+    if languages or not all(map(shutil.which, names)):
+        _apt("webkit2gtk-driver", "xvfb", "fonts-noto-cjk", "locales")
+    for name in languages:
+        _run("localedef", "-i", name, "-f", "UTF-8", f"{name}.UTF-8")
+    path, screen, _ = map(shutil.which, names)
     if path is None or screen is None:
         raise RuntimeError("WebKitGTK's driver or Xvfb is missing; on Debian they are webkit2gtk-driver and xvfb")
+    if missing := _unknown():
+        raise RuntimeError(f"the system does not know {', '.join(missing)}; `localedef` adds them")
     return path
+
+
+def _unknown() -> list[str]:
+    """Languages of the tests that the system lacks."""
+    known = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False).stdout.split()
+    return [name for name in LANGUAGES if f"{name}.utf8" not in known]
 
 
 def ensure_firefox() -> str:

@@ -84,11 +84,14 @@ class Mouse(_Hand):
         actions.perform()
 
     def click(self, x: float, y: float, *, times: int = 1, modifiers: Sequence[str] = ()) -> None:
-        self.move(x, y)
         for key in modifiers:
             self._page.keyboard.down(key)
+        actions = self._actions()  # in one go, so that nothing moves meanwhile
+        actions.pointer_action.move_to_location(round(x), round(y))
         for _ in range(times):
-            self.down()
-            self.up()
+            actions.pointer_action.pointer_down()
+            actions.pointer_action.pointer_up()
+        actions.perform()
+        self.at = x, y
         for key in modifiers:
             self._page.keyboard.up(key)

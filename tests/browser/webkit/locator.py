@@ -35,12 +35,15 @@ const node = find.one(given[0]), at = given[1];
 if (!find.visible(node) || node.disabled) return null;
 const seen = node.getBoundingClientRect();
 if (seen.top < 0 || seen.bottom > innerHeight) node.scrollIntoView({ block: 'center', behavior: 'instant' });
+const before = node.getBoundingClientRect();
 await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
 const { left, top, width, height } = node.getBoundingClientRect();
+if (left !== before.left || top !== before.top) return null; // it moves
 const x = left + (at ? at.x : width / 2), y = top + (at ? at.y : height / 2);
 const hit = document.elementFromPoint(x, y);
 const meets = hit && (node.contains(hit) || hit.contains(node) && hit.closest('label, button, a') === hit
     || node.closest('label')?.contains(hit));
+if (!meets) node.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
 return meets ? [x, y] : null;
 """
 
@@ -232,6 +235,7 @@ _TELLS: dict[str, str] = {
     "to_be_visible": f"{_NODE} !!node && find.visible(node)",
     "to_be_hidden": f"{_NODE} !node || !find.visible(node)",
     "to_be_disabled": f"{_NODE} node.disabled || node.getAttribute('aria-disabled') === 'true'",
+    "to_be_editable": f"{_NODE} !!node && !node.disabled && !node.readOnly",
     "to_be_focused": f"{_NODE} node === document.activeElement",
     "to_be_empty": f"{_NODE} !(node.value ?? node.textContent)",
     "to_be_checked": f"{_NODE} node.checked",

@@ -1,25 +1,31 @@
-"""Playwright's page as far as these tests use it, in WebKitGTK by its driver: Playwright's own WebKit is downloaded.
+"""Playwright's page as far as these tests use it, in WebKitGTK by its driver and its inspector.
 
-What the driver cannot do (answering for the server, looking at requests, a first visit's empty cache) is skipped.
+What neither can do is skipped.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from playwright.sync_api import Error
 from playwright.sync_api import TimeoutError as Late
 from selenium.common.exceptions import WebDriverException
 
-from tests.browser.regular import STILL
+from tests.browser.webkit.downloads import Download, newest
 from tests.browser.webkit.hands import Keyboard, Mouse
+from tests.browser.webkit.inspector import Inspected
 from tests.browser.webkit.locator import Locator, parsed
+from tests.browser.webkit.network import Network, likes
+
+if TYPE_CHECKING:
+    from tests.browser.webkit.context import Context
 
 FIND = (Path(__file__).parent / "find.js").read_text(encoding="utf-8")
 _RUN = """
@@ -27,20 +33,8 @@ const done = arguments[arguments.length - 1], given = [...arguments].slice(0, -1
 (async () => { %s })().then(found => done([JSON.stringify(found) ?? 'null']), error => done([null, String(error)]));
 """
 BETWEEN = 0.05  # seconds between two looks
-WATCH = """
-window.faults ??= (() => {
-    const faults = [];
-    addEventListener('error', event => event.message.startsWith('ResizeObserver loop') || faults.push(event.message));
-    addEventListener('unhandledrejection', event => faults.push(String(event.reason)));
-    return faults;
-})();
-"""
-_FORGET = """
-localStorage.clear();
-sessionStorage.clear();
-for (const name of await caches.keys()) await caches.delete(name);
-for (const each of await navigator.serviceWorker?.getRegistrations() ?? []) await each.unregister();
-"""
+BUSY = 0.1  # seconds after which what a page tells is heard though it has not answered yet
+UNCAUGHT = ("TypeError", "ReferenceError", "RangeError", "SyntaxError", "Error", "Unhandled", "InvalidStateError")
 
 
 class Unread(Error):
@@ -52,85 +46,17 @@ def no(what: str) -> NoReturn:
     pytest.skip(f"WebKitGTK's driver has no {what}")
 
 
-class Context:
-    """Whose tabs they are; the driver has one visitor, who forgets all when he closes them."""
+class Told:
+    """A message of the console."""
 
-    def __init__(self, driver: Any, timeout: float, viewport: dict[str, int] | None = None) -> None:
-        self._driver, self._timeout, self._viewport = driver, timeout, viewport
-        self.pages: list[Page] = []
-
-    def new_page(self) -> Page:
-        """One more window; the first is there already."""
-        if self.pages:
-            self.pages[-1].behind = True
-            self._driver.switch_to.new_window("window")
-        page = Page(self._driver, self._timeout)
-        self.pages.append(page)
-        if self._viewport:
-            page.set_viewport_size(self._viewport)
-        return page
-
-    def close(self) -> None:
-        """Close all windows but one, remove what the pages stored, and tell of errors that no script caught."""
-        heard = [(page.heard, fault) for page in self.pages if page.is_open() for fault in page.faults()]
-        first, *others = self._driver.window_handles
-        for handle in [*others, first]:
-            self._driver.switch_to.window(handle)
-            if self._driver.current_url.startswith("http"):
-                Page(self._driver, self._timeout).run(_FORGET)
-            if handle != first:
-                self._driver.close()
-        self._driver.switch_to.window(first)
-        self.pages.clear()
-        self._driver.delete_all_cookies()
-        self._driver.get("about:blank")
-        for tells, fault in heard:
-            for tell in tells:
-                tell(fault)
-
-    def set_default_timeout(self, timeout: float) -> None:
-        self._timeout = timeout
-
-    def __getattr__(self, name: str) -> Any:
-        no(name.replace("_", " "))
+    def __init__(self, message: dict[str, Any]) -> None:
+        self.text, self.type = message["text"], message["level"]
 
 
-class Browser:
-    """Playwright's, as far as one visitor goes."""
+class Info:
+    """What a `with page.expect_…` waits for."""
 
-    def __init__(self, driver: Any, timeout: float) -> None:
-        self._driver, self._timeout = driver, timeout
-
-    def new_context(self, *, viewport: dict[str, int] | None = None, **options: Any) -> Context:
-        """A visitor who reads English by day, as this WebKit does."""
-        if asked := [name for name, value in options.items() if value not in (None, "light", "en-GB", "en-US")]:
-            no(", ".join(asked))
-        return Context(self._driver, self._timeout, viewport)
-
-    def new_page(self, **options: Any) -> Page:
-        return self.new_context(**options).new_page()
-
-    def __getattr__(self, name: str) -> Any:
-        no(name.replace("_", " "))
-
-
-class Regular:
-    """`tests.browser.regular.Regular`, whose pages are read one after the other."""
-
-    def __init__(self, driver: Any, timeout: float) -> None:
-        self.context = Context(driver, timeout)
-
-    def page(self, server: str, *, width: int, height: int, stored: dict[str, str] | None = None) -> Page:
-        page = self.context.new_page()
-        page.set_viewport_size({"width": width, "height": height})
-        if stored:
-            page.goto(server + STILL)
-            page.evaluate("stored => Object.assign(localStorage, stored)", stored)
-        page.goto("about:blank")
-        return page
-
-    def forget(self) -> None:
-        self.context.close()
+    value: Any = None
 
 
 class Page:
@@ -139,17 +65,53 @@ class Page:
     behind = False
     """Another window was opened after it: there it is asked, but no hand reaches it."""
 
-    def __init__(self, driver: Any, timeout: float) -> None:
-        self.driver, self._timeout = driver, timeout
-        self._handle = driver.current_window_handle
-        self.heard: list[Callable[[str], Any]] = []
+    def __init__(self, context: Context, inspected: Inspected, timeout: float) -> None:
+        self.context, self.driver, self._inspected = context, context.running.driver, inspected
+        self._timeout = timeout
+        self.handle = self.driver.current_window_handle
+        self.network = Network(inspected)
+        self._scripts: list[str] = []
+        self._went = self._loaded = False
+        self._thread = ThreadPoolExecutor(1)
         self.keyboard, self.mouse = Keyboard(self), Mouse(self)
 
     def here(self) -> Any:
         """The driver, in this tab."""
-        if self.driver.current_window_handle != self._handle:
-            self.driver.switch_to.window(self._handle)
+        if self.driver.current_window_handle != self.handle:
+            self.driver.switch_to.window(self.handle)
         return self.driver
+
+    def pump(self) -> None:
+        """Hear what the page has told meanwhile."""
+        while not self._inspected.events.empty():
+            self._take(self._inspected.events.get())
+
+    def _take(self, event: dict[str, Any]) -> None:
+        domain, _, name = event["method"].partition(".")
+        told = event["params"]
+        if domain == "Network":
+            self.network.take(name, told)
+        elif name == "frameNavigated" and "parentId" not in told["frame"]:
+            self._went = True
+        elif name == "loadEventFired":
+            self._loaded = self._went
+        elif name == "messageAdded":
+            message = told["message"]
+            self.network.tell("console", Told(message))
+            text = message["text"]
+            if message["source"] == "javascript" and message["level"] == "error" and text.startswith(UNCAUGHT):
+                self.network.tell("pageerror", text)
+
+    def _do(self, command: Callable[..., Any], *given: Any) -> Any:
+        """What the driver does may wait for what is heard of it here."""
+        self.pump()
+        future = self._thread.submit(command, *given)
+        while not future.done():
+            with suppress(TimeoutError):
+                future.exception(timeout=BUSY)
+            if not future.done():
+                self.pump()
+        return future.result()
 
     def run(self, body: str, *given: Any) -> Any:
         """What the body of an asynchronous function returns, by way of JSON; `find` and `given` are known to it.
@@ -158,7 +120,7 @@ class Page:
             Error: it threw.
         """
         try:
-            found, *error = self.here().execute_async_script(_RUN % (FIND + body), *given)
+            found, *error = self._do(self.here().execute_async_script, _RUN % (FIND + body), *given)
         except WebDriverException as raised:
             raise Unread(str(raised.msg)) from None
         if error:
@@ -173,6 +135,7 @@ class Page:
         """
         end = time.monotonic() + (timeout or self._timeout) / 1000
         while True:
+            self.pump()
             with suppress(Error):
                 if found := holds():
                     return found
@@ -182,17 +145,21 @@ class Page:
 
     # Where it goes.
 
-    def goto(self, address: str, **_: Any) -> None:
+    def goto(self, address: str, *, wait_until: str = "load", **_: Any) -> None:
         """Open an address anew, even where only its fragment is another."""
         if address.partition("#")[0] == self.url.partition("#")[0] and "#" in address:
             self.here().execute_script("location.assign(arguments[0])", address)
         else:
-            self.here().get(address)
-        self.driver.execute_script(WATCH)
+            self._go(self.here().get, address, wait_until=wait_until)
 
     def reload(self, **_: Any) -> None:
-        self.here().refresh()
-        self.driver.execute_script(WATCH)
+        self._go(self.here().refresh)
+
+    def _go(self, go: Callable[..., Any], *given: Any, wait_until: str = "load") -> None:
+        self.pump()
+        self._went = self._loaded = False
+        self._do(go, *given)
+        self.until(lambda: self._went if wait_until == "commit" else self._loaded, f"{given} to load")
 
     def go_back(self, **_: Any) -> None:
         self.here().back()
@@ -207,29 +174,23 @@ class Page:
     def title(self) -> str:
         return str(self.here().title)
 
-    def is_open(self) -> bool:
-        """Whether nobody has closed it."""
-        return self._handle in self.driver.window_handles
+    def is_closed(self) -> bool:
+        return self.handle not in self.driver.window_handles
 
     def close(self) -> None:
-        """Close the window; with the last one the driver would end."""
-        if len(self.driver.window_handles) == 1:
-            self.driver.get("about:blank")
-            return
+        self.close_window()
+
+    def close_window(self) -> None:
         self.here().close()
         self.driver.switch_to.window(self.driver.window_handles[0])
-
-    def faults(self) -> list[str]:
-        """Errors that no script caught, since the page was opened."""
-        return list(self.here().execute_script("return window.faults ?? []"))
 
     def set_default_timeout(self, timeout: float) -> None:
         self._timeout = timeout
 
     def set_viewport_size(self, size: dict[str, int]) -> None:
-        """Make the window so large that the page has this size, as far as the window manager lets it."""
+        """Make the window so large that the page has this size."""
         width, height = size["width"], size["height"]
-        for _ in range(3):
+        for _ in range(5):
             inner = self.here().execute_script("return [innerWidth, innerHeight]")
             if inner == [width, height]:
                 return
@@ -238,21 +199,71 @@ class Page:
         if self.driver.execute_script("return innerWidth") != width:
             no(f"window {width} pixels wide")
 
+    def emulate_media(self, *, color_scheme: str | None = None, media: str | None = None, **others: Any) -> None:
+        if others:
+            no(" or ".join(others))
+        if color_scheme:
+            given = {"name": "PrefersColorScheme", "value": color_scheme.capitalize()}
+            self._inspected.always("scheme", "Page.overrideUserPreference", **given)
+        if media:
+            self._inspected.always("media", "Page.setEmulatedMedia", media="" if media == "null" else media)
+
+    # What runs before it, answers for its server, and hears of it.
+
+    def add_init_script(self, script: str) -> None:
+        self._scripts.append(script)
+        self._inspected.always("scripts", "Page.setBootstrapScript", source="\n;".join(self._scripts))
+
+    def route(self, wanted: Any, handle: Callable[..., Any]) -> None:
+        self.network.route(wanted, handle)
+
+    def on(self, event: str, hear: Callable[..., Any]) -> None:
+        self.network.hears.setdefault(event, []).append(hear)
+
+    @contextmanager
+    def _expect(self, event: str, wanted: Any) -> Iterator[Info]:
+        info = Info()
+
+        def hear(what: Any) -> None:
+            if info.value is None and likes(wanted, what):
+                info.value = what
+
+        self.on(event, hear)
+        try:
+            yield info
+            self.until(lambda: info.value, f"a {event} like {wanted}")
+        finally:
+            self.network.hears[event].remove(hear)
+
+    def expect_request(self, wanted: Any, **_: Any) -> Any:
+        return self._expect("request", wanted)
+
+    def expect_response(self, wanted: Any, **_: Any) -> Any:
+        return self._expect("response", wanted)
+
+    @contextmanager
+    def expect_download(self, **_: Any) -> Iterator[Info]:
+        info, folder = Info(), self.context.running.downloads
+        before = set(folder.iterdir())
+        yield info
+        info.value = Download(self.until(lambda: newest(folder, before), "a download"))
+
     # What is asked and waited for.
 
     def evaluate(self, text: str, arg: Any = None) -> Any:
         return self.asked(text, "given[0]", arg)
 
-    def asked(self, text: str, about: str, *given: Any) -> Any:
-        """The value of a script, or of the function that it is, called with `about`."""
-        told = f"return typeof found === 'function' ? found({about}) : found"
+    def asked(self, text: str, about: str, *given: Any, truth: bool = False) -> Any:
+        """The value of a script, or of the function that it is, called with `about`; or whether it is true."""
+        told = f"typeof found === 'function' ? found({about}) : found"
+        told = f"return !!await ({told})" if truth else f"return {told}"
         try:
             return self.run(f"const found = ({text}\n); {told}", *given)
         except Unread:
             return self.run(f"const found = eval({json.dumps(text)}); {told}", *given)  # several statements
 
     def wait_for_function(self, text: str, *, arg: Any = None, timeout: float | None = None, **_: Any) -> None:
-        self.until(lambda: self.evaluate(text, arg), text, timeout)
+        self.until(lambda: self.asked(text, "given[0]", arg, truth=True), text, timeout)
 
     def wait_for_selector(self, selector: str, *, state: str = "visible", timeout: float | None = None) -> Locator:
         found = self.locator(selector).first
@@ -282,21 +293,10 @@ class Page:
 
     def __getattr__(self, name: str) -> Any:
         """What a locator does too, asked of a selector; what is not known cannot be done."""
-        if name in ("context", "touchscreen") or name.startswith(("_", "expect_")) or not hasattr(Locator, name):
+        if name.startswith(("_", "expect_")) or not hasattr(Locator, name):
             no(name.replace("_", " "))
 
         def asked(selector: str, *given: Any, **more: Any) -> Any:
             return getattr(self.locator(selector).first, name)(*given, **more)
 
         return asked
-
-    def on(self, event: str, tell: Callable[..., Any]) -> None:
-        """Errors are told when the page is closed; nothing else is heard."""
-        if event != "pageerror":
-            no(f"event of a {event}")
-        self.heard.append(tell)
-
-    def emulate_media(self, **media: Any) -> None:
-        """Light, as it is, and on the screen."""
-        if media != {"color_scheme": "light"}:
-            no(" or ".join(media))
