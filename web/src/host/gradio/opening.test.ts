@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { opensWith } from "./opening";
+import type { Explorer } from "../../tabs/explorer/explorer";
+import type { Examples } from "./examples";
+import { opensWith, readOpening } from "./opening";
 
 const [german, old, english] = [
   { id: "de-den", direction: "de-en", text: "In den Häusern" },
@@ -41,5 +43,58 @@ describe("the example that a page opens with", () => {
   it("is of the browser's language", () => {
     vi.spyOn(navigator, "language", "get").mockReturnValue("de");
     expect(opensWith()).toEqual(german);
+  });
+});
+
+describe("what is typed before Gradio has filled the field", () => {
+  const type = (value: string) => {
+    const node = document.querySelector("textarea")!;
+    node.value = value;
+    const event = new Event("input", { bubbles: true });
+    Object.defineProperty(event, "isTrusted", { value: true });
+    node.dispatchEvent(event);
+  };
+  const open = (address: string) => {
+    history.replaceState(null, "", address);
+    document.body.innerHTML = '<div id="source-text"><textarea></textarea></div>';
+    const opening = readOpening({} as Explorer, { meant: () => "de-den" } as unknown as Examples);
+    const fill = () => {
+      const [text] = opening.fields(["", "de-en"]);
+      document.querySelector("textarea")!.value = text;
+    };
+    return { opening, fill, value: () => document.querySelector("textarea")!.value };
+  };
+  beforeEach(() => {
+    const data = { examples: [german], address: "", settings: [], directions: ["de-en"] };
+    window.__explorerData = data;
+  });
+  afterEach(() => {
+    delete window.__explorerData;
+    document.body.innerHTML = "";
+    history.replaceState(null, "", "/");
+  });
+
+  it("is put back", () => {
+    const { opening, fill, value } = open("/");
+    type("Ich war schneller.");
+    fill();
+    expect(opening.isPending()).toBe(false);
+    expect([opening.retype(), value()]).toEqual([true, "Ich war schneller."]);
+  });
+
+  it("stands in place of what was linked to, which is not translated then", () => {
+    const { opening, fill, value } = open("/#t=Guten+Tag&d=de-en");
+    type("Ich war schneller.");
+    fill();
+    expect([opening.isPending(), opening.retype()]).toEqual([false, true]);
+    expect(value()).toBe("Ich war schneller.");
+  });
+
+  it("is nothing where somebody waited, and what is typed later stays as it is", () => {
+    const { opening, fill, value } = open("/");
+    fill();
+    expect([opening.isPending(), opening.retype()]).toEqual([false, false]);
+    type("Später.");
+    expect([opening.retype(), value()]).toEqual([false, "Später."]);
   });
 });

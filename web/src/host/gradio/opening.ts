@@ -5,10 +5,11 @@ import { directionInSearch, readDirection } from "../../state/direction";
 import { fragment, keepFragment, typedSince } from "../../state/kept";
 import { pairOf } from "../../state/pair";
 import { type Linked, permalink, readPermalink } from "../../state/permalink";
-import { type Example, firstExample, pageData } from "../../tabs/page";
+import { type Example, type Field, firstExample, pageData } from "../../tabs/page";
 import type { Explorer } from "../../tabs/explorer/explorer";
 import type { Examples } from "./examples";
 import { field, setField } from "./fields";
+import { within } from "./listening";
 
 /** The text, the direction, and the decoding settings in the order of the page's inputs. */
 export type Fields = [text: string, direction: string, ...settings: unknown[]];
@@ -23,8 +24,8 @@ export interface Opening {
   /** Whether what was linked to has to be translated yet; only once. */
   isPending(): boolean;
   /**
-   * What was typed before the page was loaded again is put back into the field; false: nothing was,
-   * or it has been.
+   * What was typed before Gradio filled the field, or before the page was loaded again, is put back
+   * into the field; false: nothing was, or it has been.
    */
   retype(): boolean;
 }
@@ -82,6 +83,12 @@ export const readOpening = (x: Explorer, examples: Examples): Opening => {
   const linked = link && offered(link.direction) ? link : null;
   let pending = false;
   let typed = linked ? typedSince() : "";
+  let early = ""; // by a person who did not wait until Gradio had filled the field
+  const hear = (event: Event): void => {
+    const typing = event.isTrusted && within(event, "#source-text");
+    if (typing) early = (event.target as Field).value;
+  };
+  document.addEventListener("input", hear);
 
   const first = (current: Fields): Fields => {
     const way = link ? link.direction : asked;
@@ -110,14 +117,16 @@ export const readOpening = (x: Explorer, examples: Examples): Opening => {
     linked,
     fields: (current) => (linked ? follow(linked, current) : first(current)),
     isPending: () => {
-      const was = pending;
+      const was = pending && !early;
+      document.removeEventListener("input", hear);
       pending = false;
       return was;
     },
     retype: () => {
-      const [text, node] = [typed, field("source-text")];
-      typed = "";
-      if (!text || node?.value !== linked?.text) return false; // the visitor was quicker
+      const node = field("source-text");
+      const text = early || (node?.value === linked?.text ? typed : "");
+      early = typed = "";
+      if (!text) return false;
       setField(node, text);
       return true;
     },
