@@ -122,8 +122,7 @@ def open_page(
         else:
             page = regular.page(server, width=width, height=height, stored=stored)
         page.set_default_timeout(PATIENCE)
-        if not WEBKIT:
-            told.append(Told(page))
+        told.append(Told(page))
         if color_scheme:
             page.emulate_media(color_scheme=color_scheme)
         if init:

@@ -38,8 +38,8 @@ class Told:
 
     def __str__(self) -> str:
         try:
-            handle = self._page.wait_for_function(_STATE, timeout=PATIENCE, polling=100)
-            state = json.dumps(handle.json_value(), ensure_ascii=False, indent=1)
+            self._page.wait_for_function("true", timeout=PATIENCE, polling=100)
+            state = json.dumps(self._page.evaluate(_STATE), ensure_ascii=False, indent=1)
         except Error as error:
             state = f"it does not answer: {error}"
         waits = "\n".join(f"{each.method} {each.url} {each.post_data or ''}"[:300] for each in self._open)

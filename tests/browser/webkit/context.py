@@ -16,9 +16,11 @@ LANGUAGE = "en-GB"
 _FORGET = """
 localStorage.clear();
 sessionStorage.clear();
-for (const name of await caches.keys()) await caches.delete(name);
+for (const name of await window.caches?.keys() ?? []) await caches.delete(name);
 for (const each of await navigator.serviceWorker?.getRegistrations() ?? []) await each.unregister();
 """
+USUAL = {"width": 1280, "height": 720}
+"""Playwright's page, where nothing else is said."""
 NO_WORKERS = "if (navigator.serviceWorker) navigator.serviceWorker.register = () => new Promise(() => {});"
 
 
@@ -76,7 +78,7 @@ class Context:
     ) -> None:
         if asked := [name for name, value in options.items() if value]:
             no(", ".join(asked))
-        self.running, self._timeout, self._viewport = running, timeout, viewport
+        self.running, self._timeout, self._viewport = running, timeout, viewport or USUAL
         self._scheme, self._offline = color_scheme, offline
         self._scripts = [NO_WORKERS] if service_workers == "block" else []
         self._routes: list[tuple[Any, Callable[..., Any]]] = []
@@ -91,8 +93,7 @@ class Context:
         driver.switch_to.new_window("window")
         page = Page(self, self.running.inspector.newest(), self._timeout)
         self.pages.append(page)
-        if self._viewport:
-            page.set_viewport_size(self._viewport)
+        page.set_viewport_size(self._viewport)
         if self._scheme:
             page.emulate_media(color_scheme=self._scheme)
         for script in self._scripts:

@@ -23,7 +23,7 @@ HOP = ("content-encoding", "content-length", "transfer-encoding", "connection")
 def glob(pattern: str) -> re.Pattern[str]:
     """Playwright's, whose `**` crosses slashes, as a regular expression."""
     stars = {"**": ".*", "*": "[^/]*"}
-    return re.compile("".join(stars.get(each) or re.escape(each) for each in re.split(r"(\*\*?)", pattern)) + "$")
+    return re.compile("^" + "".join(stars.get(each) or re.escape(each) for each in re.split(r"(\*\*?)", pattern)) + "$")
 
 
 def likes(wanted: Wanted, what: Any) -> bool:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,11 +18,11 @@ from playwright.sync_api import Error
 from playwright.sync_api import TimeoutError as Late
 from selenium.common.exceptions import WebDriverException
 
-from tests.browser.webkit.downloads import Download, newest
+from tests.browser.webkit.expecting import Expecting
 from tests.browser.webkit.hands import Keyboard, Mouse
 from tests.browser.webkit.inspector import Inspected
 from tests.browser.webkit.locator import Locator, parsed
-from tests.browser.webkit.network import Network, likes
+from tests.browser.webkit.network import Network
 
 if TYPE_CHECKING:
     from tests.browser.webkit.context import Context
@@ -53,13 +53,7 @@ class Told:
         self.text, self.type = message["text"], message["level"]
 
 
-class Info:
-    """What a `with page.expect_…` waits for."""
-
-    value: Any = None
-
-
-class Page:
+class Page(Expecting):
     """One tab."""
 
     behind = False
@@ -71,6 +65,7 @@ class Page:
         self.handle = self.driver.current_window_handle
         self.network = Network(inspected)
         self._scripts: list[str] = []
+        self._dialogs: list[tuple[Locator, Callable[[Locator], Any]]] = []
         self._went = self._loaded = False
         self._thread = ThreadPoolExecutor(1)
         self.keyboard, self.mouse = Keyboard(self), Mouse(self)
@@ -137,6 +132,9 @@ class Page:
         while True:
             self.pump()
             with suppress(Error):
+                for asks, answer in self._dialogs:
+                    if asks.is_visible():
+                        answer(asks)
                 if found := holds():
                     return found
             if time.monotonic() > end:
@@ -170,6 +168,9 @@ class Page:
     @property
     def url(self) -> str:
         return str(self.here().current_url)
+
+    def content(self) -> str:
+        return str(self.evaluate("document.documentElement.outerHTML"))
 
     def title(self) -> str:
         return str(self.here().title)
@@ -217,36 +218,8 @@ class Page:
     def route(self, wanted: Any, handle: Callable[..., Any]) -> None:
         self.network.route(wanted, handle)
 
-    def on(self, event: str, hear: Callable[..., Any]) -> None:
-        self.network.hears.setdefault(event, []).append(hear)
-
-    @contextmanager
-    def _expect(self, event: str, wanted: Any) -> Iterator[Info]:
-        info = Info()
-
-        def hear(what: Any) -> None:
-            if info.value is None and likes(wanted, what):
-                info.value = what
-
-        self.on(event, hear)
-        try:
-            yield info
-            self.until(lambda: info.value, f"a {event} like {wanted}")
-        finally:
-            self.network.hears[event].remove(hear)
-
-    def expect_request(self, wanted: Any, **_: Any) -> Any:
-        return self._expect("request", wanted)
-
-    def expect_response(self, wanted: Any, **_: Any) -> Any:
-        return self._expect("response", wanted)
-
-    @contextmanager
-    def expect_download(self, **_: Any) -> Iterator[Info]:
-        info, folder = Info(), self.context.running.downloads
-        before = set(folder.iterdir())
-        yield info
-        info.value = Download(self.until(lambda: newest(folder, before), "a download"))
+    def add_locator_handler(self, asks: Locator, answer: Callable[[Locator], Any]) -> None:
+        self._dialogs.append((asks, answer))
 
     # What is asked and waited for.
 
