@@ -13,6 +13,7 @@ import translator
 from benchmarks.shown import settle
 from tests.browser.file_host import host as hosted
 from tests.browser.live.page import TYPED, check, opened, painted, type_and_translate, until
+from tests.browser.webkit.opened import WEBKIT
 from translator import Translator
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -88,8 +89,9 @@ def test_until_plotly_has_come_the_map_stands_as_plotly_will_draw_it(browser: Br
     for name, place in drawn:
         away = min(np.abs(np.subtract(place, other)).max() for named, other in sketched if named == name)
         assert away <= 4, (name, place, sketched)  # pixels
-    _, colours = page.evaluate(COLOURS, [".heatmaplayer image", size])
-    np.testing.assert_allclose(colours, cells, atol=8)  # 33 colours between
+    if not WEBKIT or width == 390:  # of a map that scrolls, its picture is a part
+        _, colours = page.evaluate(COLOURS, [".heatmaplayer image", size])
+        np.testing.assert_allclose(colours, cells, atol=8)  # 33 colours between
     context.close()
 
 

@@ -196,18 +196,17 @@ class Page(Expecting):
             if inner == [width, height]:
                 return
             outer = self.driver.get_window_size()
-            self.driver.set_window_size(outer["width"] + width - inner[0], outer["height"] + height - inner[1])
+            wanted = outer["width"] + width - inner[0], outer["height"] + height - inner[1]
+            self.driver.set_window_size(*(max(1, side) for side in wanted))
         if self.driver.execute_script("return innerWidth") != width:
             no(f"window {width} pixels wide")
 
-    def emulate_media(self, *, color_scheme: str | None = None, media: str | None = None, **others: Any) -> None:
+    def emulate_media(self, *, color_scheme: str | None = None, **others: Any) -> None:
         if others:
             no(" or ".join(others))
         if color_scheme:
             given = {"name": "PrefersColorScheme", "value": color_scheme.capitalize()}
             self._inspected.always("scheme", "Page.overrideUserPreference", **given)
-        if media:
-            self._inspected.always("media", "Page.setEmulatedMedia", media="" if media == "null" else media)
 
     # What runs before it, answers for its server, and hears of it.
 
