@@ -211,7 +211,7 @@ class Network:
         """What the inspector says of a request."""
         number = told.get("requestId", "")
         if name == "requestWillBeSent":
-            if told["request"]["url"].startswith("data:"):
+            if told["request"]["url"].startswith(("data:", "blob:")):
                 return
             request = self._requests[number] = Request.of(told)
             self.tell("request", request)
