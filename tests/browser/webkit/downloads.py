@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from tempfile import mkdtemp
 
 COMING = ".wkdownload"
 """What a file is called until all of it has come."""
@@ -26,7 +27,7 @@ class Download:
         shutil.copyfile(self._path, path)
 
 
-def newest(folder: Path, before: set[Path]) -> Path | None:
-    """The file that was not there before, once it is whole; two of the same name are not told apart."""
-    come = [path for path in folder.iterdir() if path not in before and path.suffix != COMING]
-    return come[0] if come else None
+def taken(folder: Path) -> Path | None:
+    """The file that has come, once it is whole, in a folder of its own: the next may have the same name."""
+    come = [path for path in folder.iterdir() if path.suffix != COMING]
+    return come[0].rename(Path(mkdtemp(dir=folder.parent)) / come[0].name) if come else None
