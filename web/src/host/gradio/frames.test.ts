@@ -100,3 +100,14 @@ it("tells the time to whoever has put another clock in its place", () => {
   vi.stubGlobal("performance", { now: () => told() });
   expect(performance.now()).toBeGreaterThan(0);
 });
+
+it("ends it by the browser's own functions, where others have come into their place", () => {
+  endLoadingClock();
+  const others = vi.fn();
+  vi.stubGlobal("requestAnimationFrame", others);
+  vi.stubGlobal("cancelAnimationFrame", others);
+  const mine = clock(ask);
+  frames(5);
+  expect(mine.runs).toBeLessThan(3);
+  expect(others).not.toHaveBeenCalled();
+});

@@ -14,8 +14,10 @@ const MORE = 1000; // ms that others are looked for once one is found
  * else asks for every frame, as a browser's extensions do, is left alone.
  */
 export const endLoadingClock = (): void => {
-  const time = performance; // somebody may put another in its place
+  const time = performance; // somebody may put others in the place of these
   const { now } = time;
+  const ask = requestAnimationFrame;
+  const cancel = cancelAnimationFrame;
   let found = false;
   const done = () => {
     if (time.now === told) time.now = now;
@@ -23,9 +25,9 @@ export const endLoadingClock = (): void => {
   const late = () => void (document.hidden ? setTimeout(late, AT_MOST) : done()); // no frames come
   const told = (): number => {
     if (BY_CLOCK.test(new Error().stack ?? "")) {
-      const last = requestAnimationFrame(() => {});
-      cancelAnimationFrame(last);
-      queueMicrotask(() => cancelAnimationFrame(last + 1));
+      const last = ask(() => {});
+      cancel(last);
+      queueMicrotask(() => cancel(last + 1));
       if (!found) setTimeout(done, MORE);
       found = true;
     }
