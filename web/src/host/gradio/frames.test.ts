@@ -10,7 +10,7 @@ const ask = (run: Run) => {
 };
 const { now } = performance;
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "queueMicrotask"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "queueMicrotask"] });
   [waiting, number] = [new Map(), 0];
   vi.stubGlobal("requestAnimationFrame", ask);
   vi.stubGlobal("cancelAnimationFrame", (id: number) => waiting.delete(id));
@@ -60,7 +60,11 @@ it("all of its clocks are ended, and nothing is looked at then", () => {
   frames(20);
   expect([first.runs, second.runs]).toEqual([1, 1]);
   expect(waiting.size).toBe(0);
-  vi.advanceTimersByTime(1000);
+  vi.advanceTimersByTime(9000);
+  const late = clock(ask); // of a slow page
+  frames(20);
+  expect(late.runs).toBe(1);
+  vi.advanceTimersByTime(10_000);
   expect(performance.now).toBe(now);
 });
 

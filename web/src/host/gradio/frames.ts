@@ -2,8 +2,7 @@
 
 /** How a stack ends that was begun by a frame of Gradio's module with the loading sign's clock. */
 const BY_CLOCK = /^(Error[^\n]*\n)?[^\n]*\n[^\n]*\/statustracker-[^\n]*\n?$/;
-const AT_MOST = 10_000; // ms that a clock is looked for
-const MORE = 1000; // ms that others are looked for once one is found
+const AT_MOST = 10_000; // ms that a clock is looked for, and after each that is found another
 
 /**
  * End what Gradio asks for in every frame for ever: the clock of its sign that the page loads,
@@ -18,21 +17,24 @@ export const endLoadingClock = (): void => {
   const { now } = time;
   const ask = requestAnimationFrame;
   const cancel = cancelAnimationFrame;
-  let found = false;
   const done = () => {
     if (time.now === told) time.now = now;
   };
-  const late = () => void (document.hidden ? setTimeout(late, AT_MOST) : done()); // no frames come
+  const late = () => {
+    if (document.hidden)
+      timer = setTimeout(late, AT_MOST); // no frames come
+    else done();
+  };
   const told = (): number => {
     if (BY_CLOCK.test(new Error().stack ?? "")) {
       const last = ask(() => {});
       cancel(last);
       queueMicrotask(() => cancel(last + 1));
-      if (!found) setTimeout(done, MORE);
-      found = true;
+      clearTimeout(timer);
+      timer = setTimeout(late, AT_MOST);
     }
     return now.call(time);
   };
   time.now = told;
-  setTimeout(late, AT_MOST);
+  let timer = setTimeout(late, AT_MOST);
 };
