@@ -32,7 +32,7 @@ class Running:
         self.driver = stack.enter_context(webkit(home=home / language, language=language))
         self.inspector = Inspector(port(self.driver.service.process.pid))
         stack.callback(self.inspector.close)
-        self.driver.set_window_rect(1500, 1000, 60, 60)
+        self.driver.set_window_rect(1500, 1000, 60, 60)  # out of the way of the pages
         self.inspector.newest()  # stays, for with the last window the driver would end
 
 

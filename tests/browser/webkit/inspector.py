@@ -24,7 +24,7 @@ NAMED = b"WEBKIT_INSPECTOR_SERVER="
 ITSELF = 1
 """The browser among the processes that can be inspected; what it opens has numbers, one after the other."""
 DRIVER = 2
-"""The number of the driver's own session, which hears nothing more if another asks for it."""
+"""The number of the driver's own session, which gets no more messages once another client asks for it."""
 DOMAINS = ("Page", "Runtime", "Console", "Network")
 
 
@@ -51,7 +51,7 @@ class Inspector:
         self._send("SetupInspectorClient", b"\0")
 
     def newest(self) -> Inspected:
-        """The page that was opened last; what has a number that nobody has is not heard of."""
+        """The page that was opened last. Asking for a number that no page has does nothing."""
         for number in {*range(self._last + 1, self._last + 5)} - {DRIVER}:
             self._pages[number] = Inspected(self, number)
             self._send("Setup", struct.pack("<QQ", ITSELF, number))
