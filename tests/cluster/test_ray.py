@@ -19,6 +19,7 @@ import pytest
 from tests import forked
 from tests.cluster.started import Nodes, family, listening
 from translator.analysis.gold import FOLDER
+from translator.cluster.run import Cluster, connected
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 600
@@ -157,6 +158,19 @@ def test_without_the_extra_it_is_told_what_to_install(tiny_checkpoint: Path, tmp
     path = f"{tmp_path}{os.pathsep}{ROOT}"
     asked = ("translate", "--model", tiny_checkpoint, "--ray", "--data", tmp_path / "x.txt")
     assert "pip install 'attention-explorer[ray]'" in run(*asked, code=2, PYTHONPATH=path).stderr
+
+
+def test_what_ray_says_as_it_ends_is_no_output(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It keeps messages that came often, and prints their number when it is left."""
+    import ray
+
+    monkeypatch.setattr(ray, "init", lambda **options: None)
+    monkeypatch.setattr(ray, "shutdown", lambda: print("repeated 10 times"))
+    with connected(Cluster("127.0.0.1:6379")):
+        print("of Ray's")
+    assert capsys.readouterr() == ("", "of Ray's\nrepeated 10 times\n")
 
 
 @pytest.mark.soak

@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from translator.ui.addresses import Rate
+from translator.ui.assembly import guard_of
+
 pytestmark = pytest.mark.slow
 CANARY = "Kanarienvogel4711"
 WIDE = "Ich renne in den Park. " * 18
@@ -134,6 +137,7 @@ def test_memory_reaches_a_plateau_in_a_thousand_requests(live: Any, monkeypatch:
 def grown(live: Any, monkeypatch: pytest.MonkeyPatch, before: int, requests: int) -> float:
     """MiB that so many requests add to what is held after the first ones."""
     monkeypatch.setattr(live.models.store, "limit", FULL)
+    monkeypatch.setattr(guard_of(live.page), "rate", Rate(rate=1e6))  # a fast machine asks more often than one may
     settle(live, before)
     gc.collect()
     held = resident()

@@ -66,18 +66,18 @@ def connected(cluster: Cluster) -> Iterator[None]:
     if local:
         cores = max(os.cpu_count() or 1, (cluster.workers or 1) * cluster.threads)
         options |= {"num_cpus": cores, "include_dashboard": False, "_temp_dir": folder}
-    try:
-        with redirect_stdout(sys.stderr):  # Ray prints what it notices, such as a lost machine
+    with redirect_stdout(sys.stderr):  # Ray prints what it notices, such as a lost machine, some of it as it ends
+        try:
             _begin(options)
             for name in ("ray.data", "ray.data._internal"):
                 logging.getLogger(name).setLevel(logging.ERROR)
             yield
-    except ray.exceptions.RayError as error:
-        raise TranslatorError(f"Ray gave up: {str(error).strip():.1000}") from error
-    finally:
-        ray.shutdown()
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        except ray.exceptions.RayError as error:
+            raise TranslatorError(f"Ray gave up: {str(error).strip():.1000}") from error
+        finally:
+            ray.shutdown()
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folder() -> str:
