@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.shown import next_head, settle, wait_translated
+from tests.browser.webkit.opened import WEBKIT
 
 pytestmark = pytest.mark.browser
 
@@ -277,6 +279,17 @@ def test_figures_and_cards_speak_the_language_of_the_page(open_page: Callable[..
     expect(page.locator("#about .model-cards").first).to_have_text("Modellkarten", use_inner_text=True)
 
 
+def drag(page: Any, x: float, y: float, *, up: int) -> None:
+    """By a finger, for which Playwright has no method of its own."""
+    if WEBKIT:
+        page.touchscreen.drag(x, y, up=up)
+        return
+    hand = page.context.new_cdp_session(page)
+    for kind, moved in (("touchStart", [0]), *(("touchMove", [n]) for n in range(10, up + 1, 10)), ("touchEnd", [])):
+        points = [{"x": x, "y": y - each} for each in moved]
+        hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
 def test_a_finger_on_a_figure_scrolls_the_page_and_its_bar_hides_nothing(open_page: Callable[..., Page]) -> None:
     page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
     page.get_by_role("tab", name="Positions").tap()
@@ -285,10 +298,7 @@ def test_a_finger_on_a_figure_scrolls_the_page_and_its_bar_hides_nothing(open_pa
     box = page.locator("#position-heatmap .nsewdrag").bounding_box()
     assert box is not None
     before = page.evaluate("scrollY")
-    hand, x, y = page.context.new_cdp_session(page), box["x"] + 100, box["y"] + 60
-    for kind, up in (("touchStart", [0]), *(("touchMove", [10 * n]) for n in range(1, 21)), ("touchEnd", [])):
-        points = [{"x": x, "y": y - each} for each in up]
-        hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    drag(page, box["x"] + 100, box["y"] + 60, up=200)
     page.wait_for_function(f"scrollY > {before} + 100", timeout=5_000)
     hidden = page.evaluate("""[...document.querySelectorAll('#position-heatmap .modebar-btn')].filter(button => {
         const { left, right, top, bottom } = button.getBoundingClientRect();

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
+from tests.browser.file_host import Host
+from tests.browser.webkit.opened import WEBKIT
 from translator import Translator
 
 PREPARED, TYPED = "Ich renne in den Park.", "Das Haus ist alt."
@@ -35,6 +37,13 @@ def until(page: Page, what: Callable[[], Any]) -> Any:
         assert time.monotonic() < end, page.inner_text("body")[:1000]
         page.evaluate("() => new Promise(requestAnimationFrame)")
     return found
+
+
+def unplug(context: BrowserContext, host: Host) -> None:
+    """No network: for the browser, where it can be told so, and from the host in any case."""
+    host.gone = True
+    if not WEBKIT:
+        context.set_offline(True)
 
 
 def painted(page: Page) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.webkit import webkit
+from benchmarks.webkit import screen_in_memory, webkit
 from tests.browser.regular import STILL
 from tests.browser.webkit.inspector import Inspector, port
-from tests.browser.webkit.page import Page, no
+from tests.browser.webkit.opened import no
+from tests.browser.webkit.page import Page
+from tests.browser.webkit.touch import NO_MOUSE, Finger, touch_screen
 
 LANGUAGE = "en-GB"
 _FORGET = """
@@ -25,15 +28,21 @@ NO_WORKERS = "if (navigator.serviceWorker) navigator.serviceWorker.register = ()
 
 
 class Running:
-    """One browser with its inspector, for a language."""
+    """One browser with its inspector, for a language; with a finger where its screen can be touched."""
 
-    def __init__(self, stack: ExitStack, home: Path, language: str) -> None:
-        self.downloads = home / language / "downloads"
-        self.driver = stack.enter_context(webkit(home=home / language, language=language))
+    finger: Finger | None = None
+
+    def __init__(self, stack: ExitStack, home: Path, language: str, touched: bool) -> None:
+        home /= language + touched * "-touched"
+        self.downloads = home / "downloads"
+        screen = partial(touch_screen, home) if touched else screen_in_memory
+        self.driver = stack.enter_context(webkit(home=home, language=language, screen=screen))
         self.inspector = Inspector(port(self.driver.service.process.pid))
         stack.callback(self.inspector.close)
         self.driver.set_window_rect(1500, 1000, 60, 60)  # out of the way of the pages
         self.inspector.newest()  # stays, for with the last window the driver would end
+        if touched:
+            self.finger = Finger(home)
 
 
 class Browser:
@@ -41,13 +50,13 @@ class Browser:
 
     def __init__(self, home: Path, timeout: float) -> None:
         self._home, self._timeout, self._stack = home, timeout, ExitStack()
-        self._running: dict[str, Running] = {}
+        self._running: dict[tuple[str, bool], Running] = {}
 
-    def new_context(self, *, locale: str | None = None, **options: Any) -> Context:
-        language = locale or LANGUAGE
-        if language not in self._running:
-            self._running[language] = Running(self._stack, self._home, language)
-        return Context(self._running[language], self._timeout, **options)
+    def new_context(self, *, locale: str | None = None, has_touch: bool = False, **options: Any) -> Context:
+        key = locale or LANGUAGE, has_touch
+        if key not in self._running:
+            self._running[key] = Running(self._stack, self._home, *key)
+        return Context(self._running[key], self._timeout, **options)
 
     def new_page(self, **options: Any) -> Page:
         context = self.new_context(**options)
@@ -74,13 +83,15 @@ class Context:
         color_scheme: str | None = None,
         service_workers: str = "allow",
         offline: bool = False,
+        is_mobile: bool = False,
         **options: Any,
     ) -> None:
+        """`is_mobile` is a phone's way to lay pages out, which a window as narrow has of itself."""
         if asked := [name for name, value in options.items() if value]:
             no(", ".join(asked))
         self.running, self._timeout, self._viewport = running, timeout, viewport or USUAL
         self._scheme, self._offline = color_scheme, offline
-        self._scripts = [NO_WORKERS] if service_workers == "block" else []
+        self._scripts = [NO_WORKERS] * (service_workers == "block") + [NO_MOUSE] * bool(running.finger)
         self._routes: list[tuple[Any, Callable[..., Any]]] = []
         self._hears: list[tuple[str, Callable[..., Any]]] = []
         self.pages: list[Page] = []

@@ -180,6 +180,9 @@ class Locator:
     def click(self, *, position: Any = None, modifiers: Any = (), timeout: float | None = None, **_: Any) -> None:
         self.page.mouse.click(*self._spot(position, timeout), modifiers=modifiers)
 
+    def tap(self) -> None:
+        self.page.touchscreen.tap(*self._spot())
+
     def dblclick(self, *, position: Any = None) -> None:
         self.page.mouse.click(*self._spot(position), times=2)
 

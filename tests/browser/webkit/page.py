@@ -11,9 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-import pytest
 from playwright.sync_api import Error
 from playwright.sync_api import TimeoutError as Late
 from selenium.common.exceptions import WebDriverException
@@ -23,6 +22,8 @@ from tests.browser.webkit.hands import Keyboard, Mouse
 from tests.browser.webkit.inspector import Inspected
 from tests.browser.webkit.locator import Locator, parsed
 from tests.browser.webkit.network import Network
+from tests.browser.webkit.opened import no
+from tests.browser.webkit.touch import TouchScreen
 
 if TYPE_CHECKING:
     from tests.browser.webkit.context import Context
@@ -39,11 +40,6 @@ UNCAUGHT = ("TypeError", "ReferenceError", "RangeError", "SyntaxError", "Error",
 
 class Unread(Error):
     """A script that is none."""
-
-
-def no(what: str) -> NoReturn:
-    """This cannot be done by WebDriver."""
-    pytest.skip(f"WebKitGTK's driver has no {what}")
 
 
 class Told:
@@ -68,7 +64,7 @@ class Page(Expecting):
         self._dialogs: list[tuple[Locator, Callable[[Locator], Any]]] = []
         self._went = self._loaded = False
         self._thread = ThreadPoolExecutor(1)
-        self.keyboard, self.mouse = Keyboard(self), Mouse(self)
+        self.keyboard, self.mouse, self.touchscreen = Keyboard(self), Mouse(self), TouchScreen(self)
 
     def here(self) -> Any:
         """The driver, in this tab."""
