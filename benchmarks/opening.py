@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, CDPSession, Request
 
 FIRST_MAP = "#attention-detail :is(.sketch text, .xtick)"
 """What a page shows as soon as it shows a map."""
@@ -52,15 +52,22 @@ def _once(browser: Browser, address: str, visitor: Visitor) -> tuple[float, floa
     context = browser.new_context(viewport={"width": visitor.width, "height": visitor.height})
     page = context.new_page()
     page.set_default_timeout(120_000)
-    devtools, sizes = context.new_cdp_session(page), [0.0]
-    devtools.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
-    devtools.send("Network.enable")
-    line = {"latency": visitor.latency, "downloadThroughput": visitor.bits / 8 if visitor.bits else -1}
-    devtools.send("Network.emulateNetworkConditions", {"offline": False, "uploadThroughput": -1, **line})
-    devtools.send("Emulation.setCPUThrottlingRate", {"rate": visitor.slower})
+    ended: list[Request] = []
+    page.on("requestfinished", lambda request: ended.append(request))
+    if visitor.latency or visitor.bits or visitor.slower != 1:
+        _slow_down(context.new_cdp_session(page), visitor)
     page.add_init_script(_WATCH)
     page.goto(address, wait_until="commit")
     while not (shown := page.evaluate("window.firstMap")):
         page.wait_for_timeout(5)
+    sizes = [each.sizes() for each in ended]
     context.close()
-    return shown, sum(sizes) / 1000
+    return shown, sum(each["responseBodySize"] + each["responseHeadersSize"] for each in sizes) / 1000
+
+
+def _slow_down(devtools: CDPSession, visitor: Visitor) -> None:
+    """Make the line and the processor the visitor's."""
+    line = {"latency": visitor.latency, "downloadThroughput": visitor.bits / 8 if visitor.bits else -1}
+    devtools.send("Network.enable")
+    devtools.send("Network.emulateNetworkConditions", {"offline": False, "uploadThroughput": -1, **line})
+    devtools.send("Emulation.setCPUThrottlingRate", {"rate": visitor.slower})

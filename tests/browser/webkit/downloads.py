@@ -27,6 +27,12 @@ class Download:
         shutil.copyfile(self._path, path)
 
 
+def forget(folder: Path) -> None:
+    """Remove what has come and nobody took: pictures that one test asked for are not the next one's."""
+    for path in folder.iterdir():
+        path.unlink(missing_ok=True)
+
+
 def taken(folder: Path) -> Path | None:
     """The file that has come, once it is whole, in a folder of its own: the next may have the same name."""
     come = [path for path in folder.iterdir() if path.suffix != COMING]

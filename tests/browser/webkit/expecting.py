@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tests.browser.webkit.downloads import Download, taken
+from tests.browser.webkit.downloads import Download, forget, taken
 from tests.browser.webkit.network import Network, likes
 
 if TYPE_CHECKING:
@@ -63,5 +63,6 @@ class Expecting:
     @contextmanager
     def expect_download(self, **_: Any) -> Iterator[Info]:
         info, folder = Info(), self.context.running.downloads
+        forget(folder)
         yield info
         info.value = Download(self.until(lambda: taken(folder), "a download"))

@@ -18,6 +18,8 @@ Wanted = str | re.Pattern[str] | Callable[[Any], bool]
 KINDS = {"XHR": "xhr", "Document": "document", "StyleSheet": "stylesheet"}
 HOP = ("content-encoding", "content-length", "transfer-encoding", "connection")
 """What is said of an answer on its way, not of itself."""
+BINARY = 2
+"""Frames of a web socket that the inspector tells in base64."""
 
 
 def glob(pattern: str) -> re.Pattern[str]:
@@ -42,6 +44,17 @@ class Request:
     headers: dict[str, str]
     post_data: str | None
     resource_type: str
+    _came: dict[str, int] = field(default_factory=dict)
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes that came, packed as they were."""
+        return self._came
+
+    def end(self, told: dict[str, Any]) -> None:
+        """Take what the inspector says of its end."""
+        metrics = told.get("metrics", {})
+        self._came["responseBodySize"] = metrics.get("responseBodyBytesReceived", 0)
+        self._came["responseHeadersSize"] = metrics.get("responseHeaderBytesReceived", 0)
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Request:
@@ -112,12 +125,12 @@ class Socket:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._hears: list[Callable[[str], Any]] = []
+        self._hears: list[Callable[[str | bytes], Any]] = []
 
-    def on(self, _: str, hear: Callable[[str], Any]) -> None:
+    def on(self, _: str, hear: Callable[[str | bytes], Any]) -> None:
         self._hears.append(hear)
 
-    def take(self, data: str) -> None:
+    def take(self, data: str | bytes) -> None:
         for hear in self._hears:
             hear(data)
 
@@ -224,13 +237,15 @@ class Network:
             response = Response(self._requests[number], answer["status"], headers, ask)
             self.tell("response", response)
         elif name in ("loadingFinished", "loadingFailed") and number in self._requests:
-            ended = "requestfinished" if name == "loadingFinished" else "requestfailed"
-            self.tell(ended, self._requests.pop(number))
+            request = self._requests.pop(number)
+            request.end(told)
+            self.tell("requestfinished" if name == "loadingFinished" else "requestfailed", request)
         elif name == "webSocketCreated":
             socket = self._sockets[number] = Socket(told["url"])
             self.tell("websocket", socket)
         elif name == "webSocketFrameReceived" and number in self._sockets:
-            self._sockets[number].take(told["response"]["payloadData"])
+            data = told["response"]["payloadData"]
+            self._sockets[number].take(base64.b64decode(data) if told["response"]["opcode"] == BINARY else data)
 
     def _answer(self, request: Request) -> None:
         *others, last = [handle for wanted, handle in self._routes if likes(wanted, request)] or [Route.continue_]

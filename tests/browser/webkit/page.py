@@ -233,6 +233,10 @@ class Page(Expecting):
     def wait_for_function(self, text: str, *, arg: Any = None, timeout: float | None = None, **_: Any) -> None:
         self.until(lambda: self.asked(text, "given[0]", arg, truth=True), text, timeout)
 
+    def wait_for_timeout(self, milliseconds: float) -> None:
+        time.sleep(milliseconds / 1000)
+        self.pump()
+
     def wait_for_selector(self, selector: str, *, state: str = "visible", timeout: float | None = None) -> Locator:
         found = self.locator(selector).first
         found.wait_for(state=state, timeout=timeout)
