@@ -97,8 +97,6 @@ class Context:
         self.pages: list[Page] = []
 
     def new_page(self) -> Page:
-        if self.pages:
-            self.pages[-1].behind = True
         driver = self.running.driver
         driver.switch_to.window(driver.window_handles[0])
         driver.switch_to.new_window("window")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.keys import Keys
 
@@ -30,8 +29,6 @@ class _Hand:
         self._page = page
 
     def _actions(self) -> Any:
-        if self._page.behind:
-            pytest.skip("WebKitGTK's driver has no hands for a window behind another")
         return ActionBuilder(self._page.here(), duration=0)
 
 

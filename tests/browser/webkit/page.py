@@ -52,9 +52,6 @@ class Told:
 class Page(Expecting):
     """One tab."""
 
-    behind = False
-    """Another window was opened after it: there it is asked, but no hand reaches it."""
-
     def __init__(self, context: Context, inspected: Inspected, timeout: float) -> None:
         self.context, self.driver, self._inspected = context, context.running.driver, inspected
         self._timeout = timeout

@@ -1,6 +1,6 @@
 /* The translation word by word: pinyin and meaning, for who does not read Chinese. */
 
-import { el } from "../../dom/element";
+import { el, write } from "../../dom/element";
 import { recall, remember } from "../../dom/storage";
 import { tagOf } from "../../i18n/language";
 import { t } from "../../i18n/words";
@@ -49,7 +49,7 @@ export const makeGloss = (x: Needs): Part => {
     const on = there && shown;
     toggle.hidden = !there;
     toggle.setAttribute("aria-expanded", String(on));
-    toggle.textContent = t("Word by word");
+    write(toggle, t("Word by word"));
     x.find(".gloss-name").textContent = x.trace.gloss ? t("Pinyin and meaning") : t("Meaning");
     x.root.querySelectorAll<HTMLElement>(".gloss-row").forEach((node) => (node.hidden = !on));
     words = on ? glossOf(x.trace) : [];

@@ -1,6 +1,6 @@
 /* What stands in a map's corner: all of it at once, and back from a zoom. */
 
-import { el } from "../../dom/element";
+import { el, write } from "../../dom/element";
 import { t } from "../../i18n/words";
 
 export interface ButtonsProps {
@@ -35,9 +35,9 @@ export const makeButtons = ({ unzoom, turn }: ButtonsProps): Buttons => {
   };
   const paint: Buttons["paint"] = ({ zoomed: on, fit, cut }) => {
     zoomed(on);
-    reset.textContent = t("Reset zoom");
+    write(reset, t("Reset zoom"));
     whole.hidden = on || !(fit || cut);
-    whole.textContent = t("Fit");
+    write(whole, t("Fit"));
     whole.title = t("Show the whole map at once");
     whole.setAttribute("aria-pressed", String(fit));
   };

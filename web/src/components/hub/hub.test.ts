@@ -49,6 +49,28 @@ describe("the list of models on the hub", () => {
     expect(here.onUse).toHaveBeenCalledExactlyOnceWith("opus-mt-de-fr");
   });
 
+  it("keeps a button under the finger while bytes come", () => {
+    const coming = (done: number) => ({
+      reached: true,
+      models: [model({ state: "fetching", done })],
+    });
+    const { button, node, update, onFetch, onStop, onUse } = shown(coming(0));
+    const pressed = button();
+    update({ list: coming(149e6), refused: "", onFetch, onStop, onUse });
+    expect(node.querySelector("li button")).toBe(pressed);
+    expect(node.querySelector("li")!.textContent).toContain("149 MB of 298 MB");
+    update({
+      list: { reached: true, models: [model({ state: "here" })] },
+      refused: "",
+      onFetch,
+      onStop,
+      onUse,
+    });
+    expect(node.querySelector("li button")!.textContent).toBe("Use");
+    update({ list: { reached: true, models: [] }, refused: "", onFetch, onStop, onUse });
+    expect(node.querySelectorAll("li")).toHaveLength(0);
+  });
+
   it("fetches one at a time", () => {
     const models = [model({ state: "fetching" }), model({ name: "opus-mt-en-fr" })];
     const { button } = shown({ reached: true, models });

@@ -1,6 +1,6 @@
 /* The list of models on the hub, to be fetched by one press: a dialog. */
 
-import { el } from "../../dom/element";
+import { el, write } from "../../dom/element";
 import { sentence } from "../../format/text";
 import { LANGUAGES, pageLanguage } from "../../i18n/language";
 import { languageName } from "../../i18n/language-names";
@@ -73,6 +73,27 @@ const note = ({ list, refused }: HubProps): string => {
     : "";
 };
 
+/** What a button does and whether it can. */
+const face = (row: Element): string => {
+  const button = row.querySelector("button")!;
+  return `${button.getAttribute("aria-label")} ${button.disabled}`;
+};
+
+/**
+ * Put rows in the places of those that are there. A button that says the same stays: a press on
+ * one that goes before it ends is lost.
+ */
+const draw = (list: HTMLElement, rows: HTMLElement[]): void => {
+  const there = [...list.children];
+  rows.forEach((each, i) => {
+    if (there[i] && face(there[i]) === face(each))
+      there[i].firstElementChild!.replaceWith(each.firstElementChild!);
+    else if (there[i]) there[i].replaceWith(each);
+    else list.append(each);
+  });
+  for (const each of there.slice(rows.length)) each.remove();
+};
+
 /** The dialog, closed; `update` draws it anew, and keeps the focus where it is. */
 export const hubDialog = (
   props: HubProps,
@@ -91,9 +112,12 @@ export const hubDialog = (
     says.textContent = t(
       "Larger models of the Hugging Face hub translate better than those that came with this page. One that you choose is fetched to this page's server once; its commit is recorded and held to.",
     );
-    close.textContent = t("Close");
+    write(close, t("Close"));
     state.textContent = note(next);
-    list.replaceChildren(...(next.list?.models ?? []).map((model) => row(model, next)));
+    draw(
+      list,
+      (next.list?.models ?? []).map((model) => row(model, next)),
+    );
     if (at >= 0) list.children[at]?.querySelector<HTMLElement>("button")?.focus();
   };
   update(props);

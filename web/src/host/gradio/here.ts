@@ -1,7 +1,7 @@
 /* "Compute here": a served page's translations on the visitor's own machine, by the worker of a
    live page. */
 
-import { el } from "../../dom/element";
+import { el, write } from "../../dom/element";
 import { recall, remember } from "../../dom/storage";
 import { t } from "../../i18n/words";
 import type { Calls, Name } from "../../live/calls";
@@ -183,13 +183,14 @@ export class Here {
 
   private speak(): void {
     const why = this.workers.known.get(direction())?.uncovered;
-    this.says.textContent = this.box.disabled
+    const said = this.box.disabled
       ? t("This browser cannot compute here: it has no WebAssembly SIMD. The server translates.")
       : this.box.checked && why
         ? cannot()
         : t(
             "Compute here: translations on this machine; what you type in the Explorer stays on it.",
           );
+    write(this.says, said);
   }
 
   private either(server: ExplorerServer): ExplorerServer {

@@ -44,6 +44,14 @@ it("tells of a setting that is touched", () => {
   expect(touched).toHaveBeenCalledTimes(1);
 });
 
+it("keeps its button's words as a field is left for it: a press on what goes is lost", () => {
+  const speak = made(() => null);
+  speak();
+  const before = [...toggle().childNodes];
+  speak();
+  expect(before.every((each, i) => each === toggle().childNodes[i])).toBe(true);
+});
+
 it("says that a change waits, until what is shown was made with it", () => {
   let shown: string | null = null;
   const speak = made(() => shown);

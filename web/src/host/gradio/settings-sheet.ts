@@ -1,7 +1,7 @@
 /* The settings, folded away: the sheet and its button, and whether what is shown was made with
    them. */
 
-import { el, icon } from "../../dom/element";
+import { el, icon, write } from "../../dom/element";
 import { t } from "../../i18n/words";
 import { settingsText } from "../../trace/settings";
 import type { Explorer } from "../../tabs/explorer/explorer";
@@ -23,6 +23,9 @@ export const makeSettingsSheet = (x: Explorer, props: SettingsProps): (() => voi
   const sheet = document.querySelector("#settings");
   if (sheet) x.find(".under").after(sheet); // right below its button, for the eye and for Tab
   sheet?.append(...props.rows, when);
+  const caption = new Text();
+  const decoding = el("span");
+  toggle.replaceChildren(icon("M6 4l4 4-4 4"), caption, decoding);
   for (const name of ["input", "change"]) sheet?.addEventListener(name, props.touched);
   toggle.addEventListener("click", () => {
     const open = document.body.classList.toggle("settings-open");
@@ -42,7 +45,8 @@ export const makeSettingsSheet = (x: Explorer, props: SettingsProps): (() => voi
         })
       : t("These settings take effect at the next press of Translate.");
     const said = waits ? [made, t("changed, not used yet")].join(" · ") : made;
-    const decoding = el("span", { class: waits ? "muted waits" : "muted no-phone", text: said });
-    toggle.replaceChildren(icon("M6 4l4 4-4 4"), t("Settings"), decoding);
+    decoding.className = waits ? "muted waits" : "muted no-phone";
+    write(decoding, said);
+    if (caption.data !== t("Settings")) caption.data = t("Settings");
   };
 };

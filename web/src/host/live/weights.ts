@@ -4,7 +4,7 @@
 import { sentence } from "../../format/text";
 import { CACHE } from "../../live/store";
 import { t, tMessage } from "../../i18n/words";
-import { el } from "../../dom/element";
+import { el, write } from "../../dom/element";
 import { Refused, Stopped, type Caller } from "./client";
 
 type State = "none" | "coming" | "here" | "failed";
@@ -171,7 +171,7 @@ export class Weights {
           })
         : this.why,
     };
-    this.line.querySelector(".said")!.textContent = said[state];
+    write(this.line.querySelector(".said")!, said[state]);
     this.show(".halt", state === "coming", t("Stop fetching"));
     this.show(".forget", state === "here", t("Remove"));
     this.show(
@@ -184,7 +184,7 @@ export class Weights {
   private show(selector: string, on: boolean, text: string): void {
     const node = this.button(selector);
     node.hidden = !on;
-    node.textContent = text;
+    write(node, text);
   }
 
   private button(selector: string): HTMLButtonElement {

@@ -2,7 +2,7 @@
    views the others. */
 
 import { saveAs } from "../../dom/download";
-import { el } from "../../dom/element";
+import { el, write } from "../../dom/element";
 import { partOf, plant } from "../../dom/template";
 import { sentence } from "../../format/text";
 import { t, tMessage } from "../../i18n/words";
@@ -158,8 +158,8 @@ class Lab {
   }
   private paint(): void {
     this.find(".lab-ask label").textContent = t("Sentence to translate");
-    this.find(".lab-run").textContent = t("Run");
-    this.find(".lab-stop").textContent = t("Stop");
+    write(this.find(".lab-run"), t("Run"));
+    write(this.find(".lab-stop"), t("Stop"));
     this.find(".lab-board h2").textContent = t("Head switchboard");
     const says = t(
       "Each number is the change of log p of the first translation, in nats, when that head alone is switched off. It does not say what the model would have learned without the head, nor what two heads do together.",
@@ -167,11 +167,11 @@ class Lab {
     const source = el("span", { class: "muted" }, "Voita et al. 2019; Michel et al. 2019");
     this.find(".lab-board .lab-says").replaceChildren(says + " ", source);
     this.find(".lab-change h2").textContent = t("What changes");
-    this.find(".lab-again").textContent = t("Translate again");
+    write(this.find(".lab-again"), t("Translate again"));
     this.find(".lab-note").textContent = t(
       "Ribbon width and colour: word alignment weight, mean of the aligning heads that are on. Underlined: words that changed.",
     );
-    this.find(".lab-export span").textContent = t("Export");
+    write(this.find(".lab-export span"), t("Export"));
     this.find(".lab-top").hidden = this.questions.name !== SWITCHBOARD;
     this.board.paint();
     this.paintChange();

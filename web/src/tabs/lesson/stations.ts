@@ -1,6 +1,6 @@
 /* The list of the stations: where one is, which are done, and what leads to the neighbours. */
 
-import { TICK, el, icon } from "../../dom/element";
+import { TICK, el, icon, write } from "../../dom/element";
 import type { Station } from "../../protocol/lesson";
 import type { Say } from "./words";
 
@@ -64,7 +64,7 @@ export const paintWays = (
   const next = find(".next");
   back.hidden = !before;
   next.hidden = !after;
-  back.textContent = before ? say("Back: {title}", { title: before.title }) : "";
-  next.textContent = after ? say("Next: {title}", { title: after.title }) : "";
-  find(".link").textContent = say("Copy link");
+  write(back, before ? say("Back: {title}", { title: before.title }) : "");
+  write(next, after ? say("Next: {title}", { title: after.title }) : "");
+  write(find(".link"), say("Copy link"));
 };
