@@ -17,6 +17,7 @@ from playwright.sync_api import Error
 from playwright.sync_api import TimeoutError as Late
 from selenium.common.exceptions import WebDriverException
 
+from tests.browser.webkit.clock import Clock
 from tests.browser.webkit.expecting import Expecting
 from tests.browser.webkit.hands import Keyboard, Mouse
 from tests.browser.webkit.inspector import Inspected
@@ -62,6 +63,7 @@ class Page(Expecting):
         self._went = self._loaded = False
         self._thread = ThreadPoolExecutor(1)
         self.keyboard, self.mouse, self.touchscreen = Keyboard(self), Mouse(self), TouchScreen(self)
+        self.clock = Clock(self)
 
     def here(self) -> Any:
         """The driver, in this tab."""
@@ -194,9 +196,9 @@ class Page(Expecting):
         if self.driver.execute_script("return innerWidth") != width:
             no(f"window {width} pixels wide")
 
-    def emulate_media(self, *, color_scheme: str | None = None, **others: Any) -> None:
-        if others:
-            no(" or ".join(others))
+    def emulate_media(self, *, color_scheme: str | None = None, media: str | None = None) -> None:
+        if media:
+            self._inspected.always("media", "Page.setEmulatedMedia", media="" if media == "null" else media)
         if color_scheme:
             given = {"name": "PrefersColorScheme", "value": color_scheme.capitalize()}
             self._inspected.always("scheme", "Page.overrideUserPreference", **given)
