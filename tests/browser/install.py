@@ -15,6 +15,8 @@ from pathlib import Path
 # The shell draws the same pages and takes a third less of the processor: it has no window to draw around them.
 SHELL = "chromium-headless-shell"
 LANGUAGES = ("en_GB", "en_US", "de_DE", "fr_FR", "zh_CN")
+TOUCHED = ("xserver-xorg-core", "xserver-xorg-video-dummy")
+"""For a screen that a finger touches."""
 NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -97,20 +99,20 @@ def ensure() -> str:
 
 
 def ensure_webkit() -> str:
-    """The path of WebKitGTK's driver, installed first where there is none, with a screen in memory to draw on.
+    """The path of WebKitGTK's driver, installed first where there is none, with screens in memory to draw on and touch.
 
     It speaks the languages that the system has, and gets those of the tests.
 
     Raises:
         RuntimeError: there is none and none could be installed.
     """
-    names = ("WebKitWebDriver", "Xvfb", "localedef")
+    names = ("WebKitWebDriver", "Xvfb", "localedef", "Xorg")
     languages = _unknown()
     if languages or not all(map(shutil.which, names)):
-        _apt("webkit2gtk-driver", "xvfb", "fonts-noto-cjk", "locales")
+        _apt("webkit2gtk-driver", "xvfb", "fonts-noto-cjk", "locales", *TOUCHED)
     for name in languages:
         _run("localedef", "-i", name, "-f", "UTF-8", f"{name}.UTF-8")
-    path, screen, _ = map(shutil.which, names)
+    path, screen, *_ = map(shutil.which, names)
     if path is None or screen is None:
         raise RuntimeError("WebKitGTK's driver or Xvfb is missing; on Debian they are webkit2gtk-driver and xvfb")
     if missing := _unknown():
