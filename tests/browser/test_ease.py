@@ -322,7 +322,7 @@ def test_at_rest_no_frames_are_asked_for(open_page: Callable[..., Page]) -> None
         "() => new Promise(done => { window.frames_asked = 0; setTimeout(() => done(window.frames_asked), 1000); })"
     )
     asked = [page.evaluate(second)]
-    while asked[-1] > 2 and len(asked) < 8:  # what comes after a translation is still being shown
+    while asked[-1] > 2 and len(asked) < 20:  # Gradio's signs swing out, on a busy machine for ten seconds
         asked.append(page.evaluate(second))
     assert asked[-1] <= 2, asked
     before = page.locator("#head").input_value()

@@ -181,7 +181,7 @@ ENDS = """() => [...document.querySelectorAll('.beam-list .t')].map(box => {
     box.scrollIntoView({ block: 'center', behavior: 'instant' });
     const { right, top, height } = box.getBoundingClientRect();
     const met = document.caretRangeFromPoint(right - 20, top + height / 2), last = texts.at(-1);
-    const seen = met.startContainer === last && met.startOffset > last.length - 8;
+    const seen = met.startContainer === last && met.startOffset > last.length - 6;
     return { wide: box.scrollWidth > box.clientWidth, seen };
 })"""
 """Whether a line is cut, and near its right edge stand its last letters."""

@@ -134,6 +134,17 @@ def test_enter_compares_too(open_page: Callable[..., Page]) -> None:
         assert first[1] in page.inner_text("#compare [data-side=a] .said"), key
 
 
+def test_sentences_that_change_while_two_are_compared_are_compared_then(open_page: Callable[..., Page]) -> None:
+    page = open_page("?direction=de-en")
+    page.get_by_role("tab", name="Compare").click()
+    page.wait_for_selector("#compare-direction-b [value=de-en]:checked")
+    for first, second in (("Wir laufen in den Park.", "Ihr lauft in den Park."), ("Sie laufen.", "Du läufst.")):
+        page.fill("#compare-a textarea", first)
+        page.fill("#compare-b textarea", second)
+        page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('#compare [data-side=a] .said').innerText.includes('They')")
+
+
 def test_a_double_click_on_translate_does_not_stop_it(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.fill("#source-text textarea", LONG)

@@ -38,6 +38,7 @@ def compare_tab(models: Models) -> None:
         [*sides[0], *sides[1]],
         view,
         js="(...v) => window.AttentionExplorer.compared(...v)",
+        trigger_mode="always_last",  # what was changed meanwhile is compared, too
         show_progress="hidden",
         api_visibility="private",
         preprocess=False,

@@ -23,6 +23,8 @@ if (!window.__clock) {
         wait === drivers ? real.set.call(window, run, wait) : begin(++numbers, run, +wait || 0, false, given);
     window.setInterval = (run, wait = 0, ...given) => begin(++numbers, run, Math.max(1, +wait || 0), true, given);
     window.clearTimeout = window.clearInterval = end;
+    const frame = requestAnimationFrame;
+    window.requestAnimationFrame = run => frame.call(window, time => run(time + ahead));
     performance.now = now;
     window.Date = class extends Date {
         constructor(...given) {
@@ -35,10 +37,11 @@ if (!window.__clock) {
     // Every timer that is due by then runs once, in the order of their times, as in Playwright's clock.
     window.__clock = milliseconds => {
         ahead += milliseconds;
-        const late = [...timers.values()].filter(each => each.due <= now()).sort((one, two) => one.due - two.due);
-        for (const { waiting, fire } of late) {
-            real.clear.call(window, waiting);
-            fire();
+        const late = [...timers].filter(([, { due }]) => due <= now()).sort(([, one], [, two]) => one.due - two.due);
+        for (const [number, each] of late) {
+            if (timers.get(number) !== each) continue; // one before it has cleared it
+            real.clear.call(window, each.waiting);
+            each.fire();
         }
     };
 }
