@@ -24,7 +24,7 @@ unit-tests = $(call beside,$(1)) && $(PYTEST) -q -m "$(1) and serial"
 QUICK = not soak and not slow and not browser
 
 # The browser tests run in so many processes, each with a browser and a page of its own.
-BROWSERS ?= 1
+BROWSERS ?= $(WORKERS)
 browser-tests = $(PYTEST) -q $(if $(filter-out 1,$(BROWSERS)),-n $(BROWSERS) --dist loadfile) -m "browser and not soak"
 
 .PHONY: all run test check lint unit quick web audit format soak nightly engines bench load assets plotly lock docs space-check browser clean
