@@ -119,7 +119,7 @@ def test_what_was_typed_is_there_after_a_reload_by_a_script(open_page: Callable[
 
 
 def test_a_page_left_open_for_an_hour_translates(open_page: Callable[..., Page]) -> None:
-    page = open_page("?direction=de-en")
+    page = open_page("?direction=de-en", locale="en-GB")  # a visitor of its own: all his pages have the clock
     page.clock.install()
     press(page, MINE)
     page.clock.fast_forward("01:00:00")
