@@ -80,8 +80,8 @@ const face = (row: Element): string => {
 };
 
 /**
- * Put rows in the places of those that are there. A button that says the same stays: a press on
- * one that goes before it ends is lost.
+ * Put rows in the places of those that are there. A button that says the same stays: a click on a
+ * button that is replaced while it is pressed is lost.
  */
 const draw = (list: HTMLElement, rows: HTMLElement[]): void => {
   const there = [...list.children];
