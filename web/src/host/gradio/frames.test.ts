@@ -115,3 +115,21 @@ it("ends it by the browser's own functions, where others have come into their pl
   expect(mine.runs).toBeLessThan(3);
   expect(others).not.toHaveBeenCalled();
 });
+
+it("takes no timer for a frame, where one row numbers both", () => {
+  const timers = new Set<number>();
+  vi.stubGlobal("setTimeout", () => {
+    timers.add(++number);
+    return number;
+  });
+  const cancelled: number[] = [];
+  vi.stubGlobal("cancelAnimationFrame", (id: number) => {
+    cancelled.push(id);
+    waiting.delete(id);
+  });
+  endLoadingClock();
+  const mine = clock(ask);
+  frames(5);
+  expect(mine.runs).toBe(1);
+  expect(cancelled.filter((id) => timers.has(id))).toEqual([]);
+});

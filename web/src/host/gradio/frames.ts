@@ -27,11 +27,11 @@ export const endLoadingClock = (): void => {
   };
   const told = (): number => {
     if (BY_CLOCK.test(new Error().stack ?? "")) {
+      clearTimeout(timer);
+      timer = setTimeout(late, AT_MOST); // before: a stand-in clock may number both in one row
       const last = ask(() => {});
       cancel(last);
       queueMicrotask(() => cancel(last + 1));
-      clearTimeout(timer);
-      timer = setTimeout(late, AT_MOST);
     }
     return now.call(time);
   };
