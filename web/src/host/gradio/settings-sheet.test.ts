@@ -29,6 +29,21 @@ it("the sheet stands below its button, with the rows that were given", () => {
   expect(document.querySelector("#settings")!.contains(row)).toBe(true);
 });
 
+it("stands there too where it comes after the explorer, and is heard", async () => {
+  const sheet = document.querySelector("#settings")!;
+  sheet.remove();
+  const row = document.createElement("p");
+  made(() => null, [row]);
+  await Promise.resolve();
+  document.body.append(sheet);
+  await Promise.resolve();
+  expect(x.find(".under").nextElementSibling).toBe(sheet);
+  expect(sheet.contains(row)).toBe(true);
+  expect(touched).toHaveBeenCalledTimes(1); // the settings are only now known
+  sheet.querySelector("#seed")!.dispatchEvent(new Event("input", { bubbles: true }));
+  expect(touched).toHaveBeenCalledTimes(2);
+});
+
 it("opens and closes, and says so to a reader", () => {
   made(() => null);
   for (const open of [true, false]) {

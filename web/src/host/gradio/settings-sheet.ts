@@ -20,13 +20,27 @@ export interface SettingsProps {
 export const makeSettingsSheet = (x: Explorer, props: SettingsProps): (() => void) => {
   const when = el("p", { class: "cap settings-when" });
   const toggle = x.find(".settings-toggle");
-  const sheet = document.querySelector("#settings");
-  if (sheet) x.find(".under").after(sheet); // right below its button, for the eye and for Tab
-  sheet?.append(...props.rows, when);
+  /** Whether the sheet is there, right below its button, for the eye and for Tab. */
+  const place = (): boolean => {
+    const sheet = document.querySelector("#settings");
+    if (!sheet) return false;
+    x.find(".under").after(sheet);
+    sheet.append(...props.rows, when);
+    for (const name of ["input", "change"]) sheet.addEventListener(name, props.touched);
+    return true;
+  };
+  if (!place()) {
+    // over a slow network Gradio may make it after the explorer
+    const seen = new MutationObserver(() => {
+      if (!place()) return;
+      seen.disconnect();
+      props.touched();
+    });
+    seen.observe(document.body, { childList: true, subtree: true });
+  }
   const caption = new Text();
   const decoding = el("span");
   toggle.replaceChildren(icon("M6 4l4 4-4 4"), caption, decoding);
-  for (const name of ["input", "change"]) sheet?.addEventListener(name, props.touched);
   toggle.addEventListener("click", () => {
     const open = document.body.classList.toggle("settings-open");
     toggle.setAttribute("aria-expanded", String(open));
