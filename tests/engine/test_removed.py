@@ -59,7 +59,7 @@ def test_pytorch_alone_translates(without_engines: Path, tiny_checkpoint: Path) 
         pytest.param("not soak and not browser and not slow and not serial", 2, id="light", marks=pytest.mark.soak),
         pytest.param("not soak and not browser and slow and not serial", 2, id="slow", marks=LONG),
         pytest.param("not soak and not browser and serial", 0, id="serial", marks=LONG),
-        pytest.param("not soak and browser", 0, id="browser", marks=[*LONG, pytest.mark.browser]),
+        pytest.param("not soak and browser", 2, id="browser", marks=[*LONG, pytest.mark.browser]),
     ],
 )
 def test_every_other_test_passes_without_them(without_engines: Path, chosen: str, workers: int) -> None:
