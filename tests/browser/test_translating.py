@@ -173,7 +173,7 @@ def test_enter_on_an_edited_sentence_leaves_the_former_one(open_page: Callable[.
         assert page.locator(".notice:visible").count() == 0, wait
 
 
-def test_an_answer_may_come_before_its_own_event(open_page: Callable[..., Page]) -> None:
+def test_an_answer_may_come_before_its_own_event(open_page: Callable[..., Page], held: threading.Event) -> None:
     """On the stream of the sentence before, which closes: the page asks for another in vain, and goes on."""
     joins: list[Route] = []
     streams: list[Request] = []
@@ -181,6 +181,8 @@ def test_an_answer_may_come_before_its_own_event(open_page: Callable[..., Page])
     def late(route: Route) -> None:
         joins.append(route)
         answer = route.fetch()
+        if len(joins) == 2:
+            held.set()  # until now the first was under way, on a machine however fast
         while len(joins) == 2 and not streams:
             page.evaluate("() => new Promise(requestAnimationFrame)")  # events are heard meanwhile
         route.fulfill(response=answer)
