@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
@@ -28,6 +28,8 @@ WAIT = 30
 """Seconds that what a person does may take to reach the kernel."""
 FURTHER = 120 * 1024
 """Bytes that one more trace may cost a notebook."""
+ASKED = "dialog.jp-Dialog"
+"""What JupyterLab asks of its own accord."""
 IMPORTS = f"import sys; sys.path.insert(0, {str(ROOT)!r})\nimport translator\n"
 """What a kernel runs first."""
 
@@ -135,7 +137,11 @@ def served(folder: Path, *more: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/"
     finally:
         server.terminate()
-        server.wait(30)
+        try:
+            server.wait(30)
+        except subprocess.TimeoutExpired:
+            server.kill()  # it hangs now and then, and starts no kernel either
+            server.wait()
         if rest.ident is not None:
             rest.join(10)
         log.close()
@@ -153,22 +159,45 @@ def kernel_of(folder: Path) -> Iterator[Kernel]:
     client.stop_channels()
 
 
+class StillAsks(Exception):
+    """JupyterLab asks for a kernel again and again: its server starts none."""
+
+
 @contextmanager
 def opened(browser: Browser, folder: Path, cells: Sequence[str]) -> Iterator[Lab]:
-    """JupyterLab with a notebook of these cells, all of them run."""
+    """JupyterLab with a notebook of these cells, all of them run; started once more where it found no kernel."""
     write_notebook(folder / "note.ipynb", cells)
     show_every_cell(folder)
+    with ExitStack() as stack:
+        try:
+            lab = stack.enter_context(_opened(browser, folder, len(cells)))
+        except StillAsks:
+            shutil.rmtree(folder / "JUPYTER_RUNTIME_DIR", ignore_errors=True)
+            lab = stack.enter_context(_opened(browser, folder, len(cells)))
+        yield lab
+
+
+@contextmanager
+def _opened(browser: Browser, folder: Path, count: int) -> Iterator[Lab]:
     with served(folder) as address:
         context = browser.new_context(viewport={"width": 1440, "height": 1000}, locale="en-US")
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         sent: list[int] = []
         page.on("websocket", lambda socket: socket.on("framereceived", lambda data: sent.append(len(data))))
-        page.add_locator_handler(page.locator("dialog.jp-Dialog"), agree)
-        page.goto(f"{address}lab/tree/note.ipynb?reset")
-        page.locator(".jp-CodeCell").nth(len(cells) - 1).wait_for()
-        page.get_by_text("Kernel status: Idle").first.wait_for(state="attached")
-        run_all(page, len(cells))
+        asked = page.locator(ASKED)
+        page.add_locator_handler(asked, agree)
+        try:
+            page.goto(f"{address}lab/tree/note.ipynb?reset")
+            page.locator(".jp-CodeCell").nth(count - 1).wait_for()
+            page.get_by_text("Kernel status: Idle").first.wait_for(state="attached")
+            run_all(page, count)
+        except TimeoutError as error:
+            asks = asked.is_visible()
+            context.close()
+            if asks:
+                raise StillAsks from error
+            raise
         with kernel_of(folder) as kernel:
             yield Lab(page, folder, kernel, sent)
         context.close()
